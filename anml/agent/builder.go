@@ -14,7 +14,7 @@ import (
 
 // disclosureBuilder builds what a call tells.
 type disclosureBuilder struct {
-	decider     *decider
+	*decider
 	to          route
 	disclosures []disclosure
 	items       []lookleap.ConsentItem
@@ -31,7 +31,7 @@ type disclosureBuilder struct {
 // profile when first called.
 func (b *disclosureBuilder) values(ctx context.Context) *profileValues {
 	if b.profile == nil {
-		b.profile = b.decider.profileValues(ctx, b.to.recipient, b.named...)
+		b.profile = b.profileValues(ctx, b.to.recipient, b.named...)
 	}
 	return b.profile
 }
@@ -51,9 +51,9 @@ func (b *disclosureBuilder) answers(ctx context.Context, asked []item, r *Reply)
 		if slices.Contains(r.Omit, it.field) {
 			it.refuse = anml.UserDenied // what is required cannot be left out, and never has to be told
 		}
-		d := b.decider.decide(ctx, &b.to, it)
+		d := b.decide(ctx, &b.to, it)
 		if it.given != nil && d.Code == CodeValueType {
-			return b.decider.page.refusal(d.Code, "the reply's value for "+quote(it.field)+" is not of the type that is asked")
+			return b.page.refusal(d.Code, "the reply's value for "+quote(it.field)+" is not of the type that is asked")
 		}
 		if d.Verb == VerbDefer {
 			if it.required {
@@ -64,7 +64,7 @@ func (b *disclosureBuilder) answers(ctx context.Context, asked []item, r *Reply)
 		b.add(it, d, it.field)
 	}
 	if open != nil {
-		return &lookleap.Error{Code: CodeRequiredAskOpen, Subject: b.decider.page.location(),
+		return &lookleap.Error{Code: CodeRequiredAskOpen, Subject: b.page.location(),
 			Message: "refuse these fields or authorize their transfer first: " + strings.Join(open, ", "),
 			Err:     &lookleap.Error{Code: CodeRestrictedContext}}
 	}
@@ -93,19 +93,19 @@ func (b *disclosureBuilder) args(ctx context.Context, act anml.Action, args []an
 		if a.Default || a.Value == "" {
 			continue
 		}
-		if over := ended(ctx, b.decider.page.location()); over != nil {
+		if over := ended(ctx, b.page.location()); over != nil {
 			return over
 		}
 		v := Value{Text: a.Value, Provenance: c.Provenance[a.Name]}
 		if v.Provenance == ProvenanceUser {
-			b.decider.page.session.context.Supplied(v.Text)
+			b.page.session.context.Supplied(v.Text)
 		}
 		it, personal := b.argument(ctx, act, a.Name, v)
 		if !personal {
 			b.disclosures = append(b.disclosures, disclosure{Kind: disclosePlain, Field: a.Name, Value: a.Value, Provenance: v.Provenance})
 			continue
 		}
-		d := b.decider.decide(ctx, &b.to, it)
+		d := b.decide(ctx, &b.to, it)
 		if d.Verb < VerbPrompt {
 			return b.ends(it, d, a.Name, "the argument "+quote(a.Name)+" is not sent")
 		}
@@ -120,7 +120,7 @@ func (b *disclosureBuilder) ends(it item, d Decision, name, reason string) error
 	d.refuse(d.Code, anml.PolicyViolation) // what was refused before keeps its reason
 	b.refusing = true
 	b.add(it, d, name)
-	return b.decider.page.refusal(d.Code, reason)
+	return b.page.refusal(d.Code, reason)
 }
 
 // argument returns the item of an argument. It returns false if the argument says nothing about the
@@ -135,7 +135,7 @@ func (b *disclosureBuilder) argument(ctx context.Context, act anml.Action, name 
 	case field == "" && b.values(ctx).failed:
 		field = name
 	}
-	if field == "" && len(b.decider.page.session.sources(b.to.recipient, v)) == 0 && b.from[v.Text] == nil {
+	if field == "" && len(b.page.session.sources(b.to.recipient, v)) == 0 && b.from[v.Text] == nil {
 		return item{}, false
 	}
 	it = item{kind: discloseArg, field: cmp.Or(field, name), also: also, sources: b.from[v.Text], given: &v,
@@ -146,11 +146,6 @@ func (b *disclosureBuilder) argument(ctx context.Context, act anml.Action, name 
 		}
 	}
 	return it, true
-}
-
-// said returns the item of a text that the agent sends without being asked.
-func (b *disclosureBuilder) said(ctx context.Context, kind disclosureKind, field string, v Value, purposes []string) item {
-	return item{kind: kind, field: field, also: b.otherFields(ctx, "", v.Text), sources: b.from[v.Text], given: &v, purposes: purposes}
 }
 
 // otherFields returns the fields, other than the given one, that a text contains or is a part of.
@@ -185,7 +180,7 @@ func (b *disclosureBuilder) join(ctx context.Context, args []anml.Arg, c Call, r
 		add(r.Values[field])
 	}
 	for _, inform := range r.Informs {
-		add(Value{Text: inform.Text, Provenance: inform.Provenance})
+		add(inform)
 	}
 	for _, counter := range r.Asks {
 		add(Value{Text: counter.text()})
@@ -194,19 +189,19 @@ func (b *disclosureBuilder) join(ctx context.Context, args []anml.Arg, c Call, r
 		return
 	}
 	b.parts = b.values(ctx).divided(ctx, texts)
-	b.from = b.decider.page.session.context.index.matchJoined(b.to.recipient, foreign)
+	b.from = b.page.session.context.index.matchJoined(b.to.recipient, foreign)
 }
 
 // called returns the field that an argument is named after, in any spelling, or "". That is a field
 // that is recognised, that the page asks for, that the profile knows or that the user has a rule
 // about, or any name that is sensitive.
 func (b *disclosureBuilder) called(ctx context.Context, arg string) string {
-	s := b.decider.page.session
+	s := b.page.session
 	if s.agent.recognised(arg) {
 		return arg
 	}
 	key := fieldKey(arg)
-	for _, list := range [...][]string{s.agent.options.Fields, b.decider.page.askedFields()} {
+	for _, list := range [...][]string{s.agent.options.Fields, b.page.askedFields()} {
 		for _, field := range list {
 			if fieldKey(field) == key {
 				return field
@@ -216,7 +211,7 @@ func (b *disclosureBuilder) called(ctx context.Context, arg string) string {
 	if field, ok := b.values(ctx).names[key]; ok {
 		return field
 	}
-	if b.decider.will.names(arg) || s.consents.sensitive(arg) != "" || sensitiveCategory(arg) != "" || secretNames()[key] {
+	if b.will.names(arg) || s.consents.sensitive(arg) != "" || sensitiveCategory(arg) != "" || secretNames()[key] {
 		return arg
 	}
 	return ""
@@ -225,8 +220,8 @@ func (b *disclosureBuilder) called(ctx context.Context, arg string) string {
 // ownWords decides about what the agent says without being asked. The user chooses for each text.
 func (b *disclosureBuilder) ownWords(ctx context.Context, r *Reply) error {
 	say := func(kind disclosureKind, field string, v Value, purposes []string) error {
-		it := b.said(ctx, kind, field, v, purposes)
-		d := b.decider.decide(ctx, &b.to, it)
+		it := item{kind: kind, field: field, also: b.otherFields(ctx, "", v.Text), sources: b.from[v.Text], given: &v, purposes: purposes}
+		d := b.decide(ctx, &b.to, it)
 		if d.Verb < VerbPrompt {
 			return b.ends(it, d, field, "what the agent would say of itself is not sent")
 		}
@@ -235,18 +230,18 @@ func (b *disclosureBuilder) ownWords(ctx context.Context, r *Reply) error {
 	}
 	for _, told := range r.Informs {
 		if strings.TrimSpace(told.Text) == "" {
-			return b.decider.page.refusal(lookleap.CodeUsage, "an inform has no text")
+			return b.page.refusal(lookleap.CodeUsage, "an inform has no text")
 		}
-		if err := say(discloseInform, "inform", Value{Text: told.Text, Provenance: told.Provenance}, nil); err != nil {
+		if err := say(discloseInform, "inform", told, nil); err != nil {
 			return err
 		}
 	}
 	for _, counter := range r.Asks {
 		if counter.Field == "" || counter.Purpose == "" {
-			return b.decider.page.refusal(lookleap.CodeUsage, "an ask of the agent's names no field or no purpose")
+			return b.page.refusal(lookleap.CodeUsage, "an ask of the agent's names no field or no purpose")
 		}
 		if !tellable(counter.Field) {
-			return b.decider.page.refusal(CodeValueType, "an ask of the agent's holds what no document can")
+			return b.page.refusal(CodeValueType, "an ask of the agent's holds what no document can")
 		}
 		if err := say(discloseAsk, counter.Field, Value{Text: counter.text()}, []string{counter.Purpose}); err != nil {
 			return err
@@ -272,7 +267,7 @@ func (b *disclosureBuilder) add(it item, d Decision, name string) {
 	}
 	t.Value, t.Basis, t.Reference = d.value.Text, d.Basis, d.Reference
 	if t.Provenance == ProvenanceUser {
-		b.decider.page.session.context.Supplied(t.Value)
+		b.page.session.context.Supplied(t.Value)
 	}
 	switch {
 	case d.granted != nil:

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -28,7 +29,6 @@ type pageCache struct {
 	size    int                                 // bytes of their documents
 }
 
-// cachedPage is a cached page.
 type cachedPage struct {
 	page   *Page
 	header http.Header     // of its response, for a later 304
@@ -40,8 +40,7 @@ type cachedPage struct {
 }
 
 func newPageCache(s *Session) *pageCache {
-	p := &pageCache{session: s}
-	p.leaveBehind()
+	p := &pageCache{session: s, flights: new(flight.Group[string, *Page])}
 	// An error would be about a size below 1.
 	p.kept, _ = simplelru.NewLRU(maxCachedPages, func(_ string, k *cachedPage) { p.size -= k.page.opened.size })
 	return p
@@ -100,8 +99,8 @@ func (p *pageCache) freshAt(u domain.URL, now time.Time) *Page {
 
 // load requests a document, once for all concurrent callers. It ends with the session.
 func (p *pageCache) load(ctx context.Context, u domain.URL) (*Page, error) {
-	page, err := p.underWay().Do(ctx, u.String(), func(ctx context.Context) (*Page, error) {
-		ctx, done, err := p.session.life.during(ctx)
+	page, err := p.begin().flights.Do(ctx, u.String(), func(ctx context.Context) (*Page, error) {
+		ctx, done, err := p.session.during(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -136,19 +135,11 @@ func (p *pageCache) old(u domain.URL) *cachedPage {
 	return k
 }
 
-// validator returns the validator of the page; k may be nil.
-func (k *cachedPage) validator() fetch.Validator {
-	if k == nil {
-		return fetch.Validator{}
-	}
-	return k.known
-}
-
 // confirmed returns the page's response with the header fields that "304 Not Modified"
 // updates (RFC 9111 section 4.3.4). It returns nil if the 304 is about another
 // representation.
 func (k *cachedPage) confirmed(r *fetch.Response, sent time.Time) *fetch.Response {
-	if !k.validator().Confirms(r) {
+	if k == nil || !k.known.Confirms(r) {
 		return nil
 	}
 	header := k.header.Clone()
@@ -168,13 +159,6 @@ func (k *cachedPage) confirmed(r *fetch.Response, sent time.Time) *fetch.Respons
 	return &again
 }
 
-// underWay returns the running requests, which further callers may join.
-func (p *pageCache) underWay() *flight.Group[string, *Page] {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.flights
-}
-
 // loadState is the state when a request began. If it changes before the page arrives, the
 // page is not cached.
 type loadState struct {
@@ -184,7 +168,9 @@ type loadState struct {
 
 func (p *pageCache) begin() loadState {
 	p.session.now() // notices earlier steps of the clock
-	return loadState{p.underWay(), p.session.clock.Steps()}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return loadState{p.flights, p.session.clock.Steps()}
 }
 
 // keep caches a page if that is allowed, and drops the one that it replaces.
@@ -207,27 +193,25 @@ func (p *pageCache) keep(u domain.URL, page *Page, r *fetch.Response, from loadS
 	}
 }
 
-// drop deletes a page.
 func (p *pageCache) drop(u domain.URL) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.kept.Remove(u.String())
 }
 
-// leaveBehind makes the pages of running requests go only to their present callers. The
-// caller holds the lock.
-func (p *pageCache) leaveBehind() { p.flights = new(flight.Group[string, *Page]) }
-
-// forget deletes the pages of an origin.
-func (p *pageCache) forget(origin string) {
+// forget deletes the pages at some URLs, and returns how many these were. The pages of running requests
+// go only to their present callers.
+func (p *pageCache) forget(which func(url string, page *Page) bool) (pages int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.leaveBehind()
+	p.flights = new(flight.Group[string, *Page])
 	for _, url := range p.kept.Keys() {
-		if strings.HasPrefix(url, origin+"/") {
+		if k, ok := p.kept.Peek(url); ok && which(url, k.page) {
 			p.kept.Remove(url)
+			pages++
 		}
 	}
+	return pages
 }
 
 // openedBy returns how a document was received.
@@ -250,12 +234,7 @@ func (a *Agent) openedBy(r *fetch.Response, from requestOrigin, doc *anml.Docume
 
 // stayed reports whether redirects never left the registrable domain.
 func stayed(hops []fetch.Hop) bool {
-	for _, h := range hops {
-		if registrable(h.From.Host()) != registrable(h.To.Host()) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(hops, func(h fetch.Hop) bool { return registrable(h.From.Host()) != registrable(h.To.Host()) })
 }
 
 // lifetime returns the smaller one of the lifetimes that HTTP and the document state,
@@ -275,12 +254,8 @@ func lifetime(f *fetch.Freshness, doc *anml.Document) (time.Duration, bool) {
 // verified server without no-store, reached without temporary redirects. A document
 // with content of usage "none" is not cached (section 14.4).
 func (p *Page) keepable(r *fetch.Response) bool {
-	for _, h := range r.Hops {
-		if !h.Permanent() {
-			return false
-		}
-	}
-	return r.Status == http.StatusOK && !p.opened.noStore && p.doc.LowestUsage() > anml.UsageNone
+	temporary := slices.ContainsFunc(r.Hops, func(h fetch.Hop) bool { return !h.Permanent() })
+	return !temporary && r.Status == http.StatusOK && !p.opened.noStore && p.doc.LowestUsage() > anml.UsageNone
 }
 
 // usable returns until when a page may be used without a request, and until when it may

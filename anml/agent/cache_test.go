@@ -5,11 +5,14 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
+	"github.com/lookleap/lookleap/internal/lab"
 )
 
 // The rows about using a document again (sections 6.3, 8.1 and 8.1.1).
@@ -154,9 +157,7 @@ func TestNoStore(t *testing.T) {
 				t.Error("the page was kept")
 			}
 			for _, r := range f.net.Journal().Requests("shop.example") {
-				if r.Header.Get("If-None-Match") != "" {
-					t.Error("a validator was kept")
-				}
+				equals(t, r.Header.Get("If-None-Match"), "")
 			}
 			if after, _ := store.Keys(t.Context(), ""); len(after) != len(before) || f.s.pages.kept.Len() != 0 {
 				t.Error(after)
@@ -170,9 +171,7 @@ func TestNoStore(t *testing.T) {
 		f.serves("60", "Etag", `"1"`, "Cache-Control", "no-store")
 		f.net.Clock().Advance(time.Minute)
 		f.opens() // a 304 that forbids to keep it
-		if f.s.pages.kept.Len() != 0 {
-			t.Error("the page is still kept")
-		}
+		equals(t, f.s.pages.kept.Len(), 0)
 	})
 	t.Run("ANML-8.1.1-01/accept-documents-in-memory-alone", func(t *testing.T) {
 		store := lookleap.NewMemoryStore()
@@ -227,9 +226,7 @@ func TestRevalidation(t *testing.T) {
 		f.usedFor(time.Minute)
 		f.net.Clock().Advance(59 * time.Second) // the 304 counts from its own time
 		f.opens()
-		if n := len(f.net.Journal().Paths("shop.example")); n != 2 {
-			t.Errorf("%d requests", n)
-		}
+		equals(t, len(f.net.Journal().Paths("shop.example")), 2)
 	})
 	t.Run("ANML-8.1.1-06/accept-the-lifetime-of-a-304", func(t *testing.T) {
 		f := newFinding(t)
@@ -260,9 +257,7 @@ func TestRevalidation(t *testing.T) {
 		f.serves("60", "Etag", `"1"`)
 		for _, header := range [][]string{nil, {"Cache-Control", "no-store"}} {
 			f.site.Status("/a", 301, append([]string{"Location", "/page"}, header...)...)
-			if _, err := f.s.Open(t.Context(), shopOrigin+"/a"); err != nil {
-				t.Fatal(err)
-			}
+			must(t, second(f.s.Open(t.Context(), shopOrigin+"/a")))
 			if n := f.s.pages.kept.Len(); (n == 0) != (header != nil) {
 				t.Errorf("%d pages are kept", n)
 			}
@@ -281,9 +276,7 @@ func TestRevalidation(t *testing.T) {
 			w.Header().Set("Content-Type", anml.MediaTypeXML)
 			_, _ = w.Write([]byte(service("<head><title>Other</title></head>")))
 		})
-		if p := f.opens(); p.Document().Head().Title() != "Other" {
-			t.Error(p.Document().Head().Title())
-		}
+		equals(t, f.opens().Document().Head().Title(), "Other")
 	})
 	for name, c := range map[string]struct {
 		sent, tag string // entity tags: with the page, with the 304
@@ -330,4 +323,115 @@ func placesIn(s lookleap.Store) []string {
 	gone, _ := s.Keys(context.Background(), keyGone)
 	moved, _ := s.Keys(context.Background(), keyMoved)
 	return append(gone, moved...)
+}
+
+// The rows about using a page while it is asked for again, and what happens to one
+// that is on its way (section 8.1.1).
+
+// inBubble runs a test in a bubble, on a lab whose clock stands still.
+func inBubble(t *testing.T, test func(*finding)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFinding(t)
+		test(f)
+		synctest.Wait()
+	})
+}
+
+func TestStaleWhileRevalidate(t *testing.T) {
+	const swr = "max-age=60, stale-while-revalidate=600"
+	stale := func(f *finding, ttl string, d time.Duration, header ...string) (old, now *Page) {
+		f.serves(ttl, append([]string{"Cache-Control", swr, "Etag", `"1"`}, header...)...)
+		old = f.opens()
+		f.net.Journal().Clear()
+		f.net.Clock().Advance(d)
+		now = f.opens()
+		return old, now
+	}
+	t.Run("ANML-8.1.1-05/accept-within-ttl", func(t *testing.T) {
+		inBubble(t, func(f *finding) {
+			old, now := stale(f, "300", 200*time.Second)
+			equals(f, old, now)
+			for range 10 {
+				f.opens()
+			}
+			synctest.Wait()
+			f.requests("shop.example", "GET /page")
+			if renewed := f.opens(); renewed == old || !renewed.opened.received.Equal(start.Add(200*time.Second)) {
+				f.Error("the page was not renewed")
+			}
+			f.requests("shop.example", "GET /page")
+		})
+	})
+	for name, c := range map[string]struct {
+		ttl    string
+		at     time.Duration
+		header []string
+	}{
+		"beyond-ttl":         {"300", 301 * time.Second, nil},
+		"at-ttl":             {"300", 300 * time.Second, nil},
+		"beyond-the-window":  {"", 660 * time.Second, nil},
+		"no-cache":           {"300", 100 * time.Second, []string{"Cache-Control", "no-cache"}},
+		"must-revalidate":    {"300", 100 * time.Second, []string{"Cache-Control", "must-revalidate"}},
+		"depends-on-cookies": {"300", 100 * time.Second, []string{"Vary", "Cookie"}},
+	} {
+		t.Run("ANML-8.1.1-05/reject-"+name, func(t *testing.T) {
+			inBubble(t, func(f *finding) {
+				if old, now := stale(f, c.ttl, c.at, c.header...); old == now {
+					f.Error("a stale page was served")
+				}
+			})
+		})
+	}
+	t.Run("ANML-8.1.1-02/reject-no-cache-with-a-window", func(t *testing.T) {
+		inBubble(t, func(f *finding) {
+			if old, now := stale(f, "300", 100*time.Second, "Cache-Control", "no-cache"); old == now {
+				f.Error("a page was served that had to be asked for again")
+			}
+		})
+	})
+	t.Run("ANML-8.1.1-05/accept-without-ttl", func(t *testing.T) {
+		inBubble(t, func(f *finding) {
+			if old, now := stale(f, "", 659*time.Second); old != now {
+				f.Error("the stale page was not served")
+			}
+		})
+	})
+	t.Run("ANML-8.1.1-05/accept-that-fails", func(t *testing.T) {
+		inBubble(t, func(f *finding) {
+			old, _ := stale(f, "300", 59*time.Second)
+			f.site.Status("/page", 500)
+			f.net.Clock().Advance(time.Minute)
+			f.opens()
+			synctest.Wait()
+			f.requests("shop.example", "GET /page") // one attempt
+			_ = old
+		})
+	})
+}
+
+// TestOpeningAfterForgetting: who opens a page after it was forgotten does not get
+// what others asked for before.
+func TestOpeningAfterForgetting(t *testing.T) {
+	t.Run("O20/reject-older-load", func(t *testing.T) {
+		inBubble(t, func(f *finding) {
+			f.serves("60")
+			f.site.Fault("/page", lab.Delay(time.Second))
+			var before, after *Page
+			var wg sync.WaitGroup
+			wg.Go(func() { before = f.opens() })
+			synctest.Wait()
+			if err := f.s.ForgetDiscovery(f.Context(), shopOrigin); err != nil {
+				f.Error(err)
+			}
+			wg.Go(func() { after = f.opens() })
+			synctest.Wait()
+			f.net.Clock().Advance(2 * time.Second)
+			wg.Wait()
+			if n := len(f.net.Journal().Paths("shop.example")); n != 2 || before == after {
+				f.Errorf("%d requests", n)
+			}
+			equals(f, f.opens(), after)
+		})
+	})
 }

@@ -39,7 +39,7 @@ type Reply struct {
 	Values  map[string]Value       // by field, instead of the profile's
 	Refuse  map[string]anml.Reason // fields to refuse, regardless of the decision
 	Omit    []string               // optional fields to leave unanswered
-	Informs []Told                 // what the agent tells unasked; the user is always asked (section 11.1)
+	Informs []Value                // what the agent tells unasked; the user is always asked (section 11.1)
 	Asks    []Counter              // what the agent asks back
 	// RefuseOthers also refuses the required asks of the site's other actions. By
 	// default a response is only about its own action (section 11.1).
@@ -52,12 +52,6 @@ func (c Call) reply() *Reply {
 		return &Reply{}
 	}
 	return c.Reply
-}
-
-// Told is an inform that the agent sends.
-type Told struct {
-	Text       string
-	Provenance string // as [Value.Provenance]
 }
 
 // Counter is an ask that the agent sends.
@@ -82,14 +76,6 @@ type CallResult struct {
 	Type    string // its media type
 }
 
-// receipt is what the plan ledger keeps of a call that the service answered.
-func (r *CallResult) receipt(code lookleap.Code) ([]byte, error) {
-	return json.Marshal(struct {
-		Status int           `json:"status"`
-		Code   lookleap.Code `json:"code"`
-	}{r.Status, code})
-}
-
 // Do executes an action: it decides, asks the user once about everything that is to be
 // sent, records it, and sends it once. If the prompter suspends, it returns a
 // *lookleap.PendingError and sends nothing; see [Session.Resume]. If the request was
@@ -98,7 +84,7 @@ func (p *Page) Do(ctx context.Context, c Call) (*CallResult, error) {
 	if err := p.ready(); err != nil {
 		return nil, err
 	}
-	ctx, done, err := p.session.life.during(ctx)
+	ctx, done, err := p.session.during(ctx)
 	if err != nil {
 		return nil, err
 	}

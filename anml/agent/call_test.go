@@ -3,14 +3,18 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"net/http"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
+	"github.com/lookleap/lookleap/internal/lab/labprompt"
 )
 
 func TestTools(t *testing.T) {
@@ -35,29 +39,16 @@ func TestTools(t *testing.T) {
 			t.Errorf("%s: %v %s", tool.Name, err, tool.InputSchema)
 		}
 	}
-	if got := fmt.Sprint(names); got != "[shop_2eexample_00search shop_2eexample_00tell shop_2eexample_00last]" {
-		t.Fatalf("got %s", got)
-	}
-	if strings.Contains(tools[0].Description, "\u202e") {
-		t.Error("a hidden character reaches the description")
-	}
+	equals(t, fmt.Sprint(names), "[shop_2eexample_00search shop_2eexample_00tell shop_2eexample_00last]")
+	hasTexts(t, tools[0].Description, "!\u202e")
 	r, err := tools[0].Call(t.Context(), json.RawMessage(`{"q":"tea"}`))
-	if err != nil || r.Status != 204 {
-		t.Fatalf("%+v, %v", r, err)
-	}
-	if _, err := tools[0].Call(t.Context(), json.RawMessage(`{"q":5,"x":1}`)); lookleap.CodeOf(err) != anml.CodeParamUnknown {
-		t.Errorf("got %v", err)
-	}
-	if _, err := tools[1].Call(t.Context(), nil); err != nil {
-		t.Errorf("got %v", err)
-	}
-	if _, err := tools[1].Call(t.Context(), json.RawMessage(`{"email":"eve@example.org"}`)); lookleap.CodeOf(err) != lookleap.CodeUsage {
-		t.Errorf("a model answers in the user's place: %v", err)
-	}
+	must(t, err)
+	equals(t, r.Status, 204)
+	hasCode(t, second(tools[0].Call(t.Context(), json.RawMessage(`{"q":5,"x":1}`))), anml.CodeParamUnknown)
+	must(t, second(tools[1].Call(t.Context(), nil)))
+	hasCode(t, second(tools[1].Call(t.Context(), json.RawMessage(`{"email":"eve@example.org"}`))), lookleap.CodeUsage)
 	s.sends("GET /search?q=tea", "POST /tell")
-	if body := string(s.net.Journal().Requests()[1].Body); !strings.Contains(body, "ada@example.org") || strings.Contains(body, "eve") {
-		t.Errorf("%s", body)
-	}
+	hasTexts(t, string(s.net.Journal().Requests()[1].Body), "ada@example.org", "!eve")
 }
 
 // TestConflictingRules: of several rules about a field the most restrictive one is
@@ -143,9 +134,7 @@ func TestDefinition(t *testing.T) {
 	if d := none.Definition(Gemini); d.Parameters != nil {
 		t.Errorf("%+v", d)
 	}
-	if d := definitionsOf(t, `<param name="q"/>`).Definition(Gemini); len(members(d.Parameters)) != 1 {
-		t.Errorf("%+v", d)
-	}
+	equals(t, len(members(definitionsOf(t, `<param name="q"/>`).Definition(Gemini).Parameters)), 1)
 	if d := none.Definition(Anthropic); !d.Strict || d.Parameters == nil {
 		t.Errorf("%+v", d)
 	}
@@ -184,10 +173,78 @@ func TestDefinition(t *testing.T) {
 		t.Error("the schema is shared")
 	}
 	// An answer by a strict schema has null where the model leaves something out.
-	if _, err := tool.Call(t.Context(), []byte(`{"q":"tea","class":null,"on":null}`)); err != nil {
-		t.Error(err)
+	must(t, second(tool.Call(t.Context(), []byte(`{"q":"tea","class":null,"on":null}`))))
+	sameList(t, []string{AnyVendor.String(), Gemini.String(), Vendor(9).String()}, []string{"any vendor", "Gemini", "Gemini"})
+}
+
+func TestAdvise(t *testing.T) {
+	code := func(c lookleap.Code) error { return &lookleap.Error{Code: c, Message: "x"} }
+	busy := &lookleap.ResponseError{Status: http.StatusServiceUnavailable, RetryAfter: 90 * time.Second, Err: errors.New("busy")}
+	for name, c := range map[string]struct {
+		err  error
+		want Remedy
+		wait time.Duration
+	}{
+		"no-error":  {nil, "", 0},
+		"busy":      {busy, RemedyRetry, 90 * time.Second},
+		"in-doubt":  {inDoubt(busy), RemedyAskUser, 0},
+		"pending":   {lookleap.ErrConsentPending, RemedyAskUser, 0},
+		"refused":   {&lookleap.Error{Code: lookleap.CodeConsentRefused, Err: lookleap.ErrConsentRefused}, RemedyStop, 0},
+		"no-value":  {code(CodeNoValue), RemedyAskUser, 0},
+		"parameter": {code(anml.CodeParamInvalid), RemedyArguments, 0},
+		"forbidden": {code(lookleap.CodeDenied), RemedyStop, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := Advise(c.err)
+			data := a.Data()
+			if a.Remedy != c.want || a.Wait != c.wait || a.Text != ErrorText(c.err) || data["code"] != string(a.Code) {
+				t.Errorf("%+v", a)
+			}
+			if wait, ok := data["waitSeconds"]; ok != (c.want == RemedyRetry) || ok && wait != c.wait.Seconds() {
+				t.Errorf("%v", data)
+			}
+		})
 	}
-	if !slices.Equal([]string{AnyVendor.String(), Gemini.String(), Vendor(9).String()}, []string{"any vendor", "Gemini", "Gemini"}) {
-		t.Error("names of vendors")
+}
+
+// TestUnrelatedServices runs one agent against services of which neither code nor test data is
+// shared: it opens the document, takes the first tool, calls it with values for the parameters that
+// the schema requires, and shows what comes back.
+func TestUnrelatedServices(t *testing.T) {
+	services := map[string]struct{ url, document, path, said, want string }{
+		"tea-shop": {"https://tea.example/menu", `<head><title>Tea</title></head>
+			<interact><action id="stock" method="GET" endpoint="/stock"><param name="sort" required="true"/></action></interact>
+			<knowledge><ask field="lang" action="stock" purpose="to answer in your language"/></knowledge>`,
+			"/stock", `<body>Green tea: 12 kg</body>`, "12 kg"},
+		"library": {"https://books.example/", `<head><title>Books</title></head><constraints><disclosure field="email" requires="explicit-consent"/></constraints>
+			<knowledge><ask field="email" action="hold" required="true" purpose="to tell you when the book is there"/></knowledge>
+			<interact><action id="hold" method="POST" endpoint="/holds"/></interact>`,
+			"/holds", `<status code="held" result="success"/><body>Copy 3 is held for you.</body>`, "Copy 3 is held for you."},
+	}
+	for name, c := range services {
+		t.Run("ANML-15.3-01/accept-"+name, func(t *testing.T) {
+			net := newLab(t)
+			site := net.Site(strings.Split(c.url, "/")[2])
+			site.Handle(c.path, answering(200, anml.MediaTypeXML, service(c.said)))
+			host := net.Host()
+			host.Prompter = labprompt.New(t, labprompt.Approve())
+			session, err := New(host, Options{}).NewSession(User{Profile: Fields{"lang": {Text: "de"}, "email": {Text: "ann@example.org"}}})
+			must(t, err)
+			defer session.Close()
+			tool := pageFor(t, net, session, c.url, c.document).Tools()[0]
+			var schema struct{ Required []string }
+			if err := json.Unmarshal(tool.InputSchema, &schema); err != nil {
+				t.Fatalf("%s: %v", tool.InputSchema, err)
+			}
+			values := map[string]string{}
+			for _, parameter := range schema.Required {
+				values[parameter] = "price"
+			}
+			input, err := json.Marshal(values)
+			must(t, err)
+			result, err := tool.Call(t.Context(), input)
+			must(t, err)
+			hasTexts(t, result.Text(anml.TextOptions{}), c.want)
+		})
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"sync"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
@@ -22,22 +24,24 @@ func (s *Session) commit(ctx context.Context, a *lookleap.Approval, e *effect, b
 			return nil, err
 		}
 	}
-	var settled *effect // with what may still be disclosed
+	var checked *effect // with what may still be disclosed
 	var result *CallResult
 	var refused error // the service answered that it did not do the action
 	prepare := func(ctx context.Context, a *lookleap.Approval) (err error) {
 		if early != nil {
 			return early
 		}
-		settled, err = s.release(ctx, a, e)
+		checked, err = s.release(ctx, a, e)
 		return err
 	}
 	// A plan that the service refused is done, too: what became of it is known.
 	send := func(ctx context.Context, a *lookleap.Approval) ([]byte, error) {
 		var sent bool
 		var err error
-		result, sent, err = s.submit(ctx, settled, a.Plan(), budget)
-		s.recordOutcome(ctx, e, a.Plan().ID(), err)
+		result, sent, err = s.submit(ctx, checked, a.Plan(), budget)
+		outcome := e.Exchange.entry(a.Plan().ID(), EntryOutcome, s.now())
+		outcome.Code = lookleap.CodeOf(err) // written also if the caller has left; no failure can stop the call now
+		s.report(ctx, outcome.Plan, lookleap.CodeIO, s.record(context.WithoutCancel(ctx), outcome))
 		s.doubts.note(e, a.Plan(), err)
 		switch {
 		case !sent:
@@ -46,7 +50,7 @@ func (s *Session) commit(ctx context.Context, a *lookleap.Approval, e *effect, b
 			return nil, err
 		}
 		refused = err
-		return result.receipt(lookleap.CodeOf(err))
+		return json.Marshal(map[string]any{"status": result.Status, "code": lookleap.CodeOf(err)}) // the receipt
 	}
 	_, err := s.agent.host.CommitApproved(ctx, a, lookleap.Effect{Prepare: prepare, Send: send})
 	return result, cmp.Or(err, refused)
@@ -58,36 +62,33 @@ func (s *Session) trusted(ctx context.Context, a *lookleap.Approval, e *effect) 
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, errIdentityLost):
-		return cmp.Or(s.replacePlan(ctx, a), err)
+	case errors.Is(err, errIdentityLost): // another plan replaces this one: with both, the action could be done twice
+		_, used := s.agent.host.Commit(ctx, a, func(context.Context, []byte) ([]byte, error) { return []byte(`{"replaced":true}`), nil })
+		return cmp.Or(used, err)
 	case ended(ctx, "") == nil:
 		return s.recordRefusal(ctx, e.Exchange, a.Plan().ID(), withheld(e.Disclosures, lookleap.CodeOf(err), anml.TrustInsufficient), err)
 	}
 	return err
 }
 
-// replacePlan makes a plan unusable that another one replaces. Otherwise both could be
-// committed, and the action done twice.
-func (s *Session) replacePlan(ctx context.Context, a *lookleap.Approval) error {
-	_, err := s.agent.host.Commit(ctx, a, func(context.Context, []byte) ([]byte, error) {
-		return []byte(`{"replaced":true}`), nil
-	})
-	return err
-}
-
 // release decides what is sent, and writes it to the user's ledger.
 func (s *Session) release(ctx context.Context, a *lookleap.Approval, e *effect) (*effect, error) {
-	plan, now, settled := a.Plan().ID(), s.now(), *e
-	disclosures, err := s.settle(ctx, e, plan, a.Has, a.Until(), now)
+	plan, now, checked := a.Plan().ID(), s.now(), *e
+	disclosures, err := s.recheck(ctx, e, plan, a.Has, a.Until(), now)
 	if err != nil && disclosures == nil {
 		return nil, err
 	}
-	settled.Disclosures = disclosures
+	checked.Disclosures = disclosures
 	if err == nil {
-		err = settled.write()
+		err = checked.write()
+	}
+	if err == nil { // the host's policy is asked a last time
+		if err = veto(ctx, s, s.user.Policy.VetoAct, checked.act()); err != nil {
+			err = &lookleap.Error{Code: CodePolicyVeto, Subject: e.Send.place(), Message: "the host's policy forbids the action", Err: err}
+		}
 	}
 	if err == nil {
-		err = s.permitted(ctx, &settled)
+		err = s.gate.take(ctx, e.key())
 	}
 	if err != nil {
 		return nil, s.recordRefusal(ctx, e.Exchange, plan, disclosures, err)
@@ -103,15 +104,7 @@ func (s *Session) release(ctx context.Context, a *lookleap.Approval, e *effect) 
 	if a.Has(itemPlain) {
 		s.gate.agree("", e.Send.origin())
 	}
-	return &settled, nil
-}
-
-// permitted asks the host's policy a last time, and counts the execution.
-func (s *Session) permitted(ctx context.Context, e *effect) error {
-	if err := veto(ctx, s, s.user.Policy.VetoAct, e.act()); err != nil {
-		return &lookleap.Error{Code: CodePolicyVeto, Subject: e.Send.place(), Message: "the host's policy forbids the action", Err: err}
-	}
-	return s.gate.take(ctx, e.key())
+	return &checked, nil
 }
 
 // confirmTrust verifies the claim of a call again (section 13.4).
@@ -150,15 +143,6 @@ func (s *Session) confirmTrust(ctx context.Context, e *effect) error {
 // The action is the server's own, so the user may be asked again without the site.
 var errIdentityLost = errors.New("the site that the user was shown can no longer be verified")
 
-// recordOutcome writes the outcome of a sent call to the ledger, also if the caller has
-// left. A failure is only reported: it cannot stop the call any more.
-func (s *Session) recordOutcome(ctx context.Context, e *effect, plan string, err error) {
-	ctx = context.WithoutCancel(ctx)
-	entry := e.Exchange.entry(plan, EntryOutcome, s.now())
-	entry.Code = lookleap.CodeOf(err)
-	s.report(ctx, plan, lookleap.CodeIO, s.record(ctx, entry))
-}
-
 // Resume commits a call that ended with a *lookleap.PendingError. State is that error's
 // State, d the user's decision about its Request. Resume does not load the page again,
 // and verifies trust again. A plan commits at most once.
@@ -187,44 +171,42 @@ func (s *Session) Resume(ctx context.Context, state json.RawMessage, d lookleap.
 		return nil, &lookleap.Error{Code: CodeEndpointForeign, Subject: e.Send.place(),
 			Message: "only actions at the document's own origin are executed"}
 	}
-	budget := fetch.NewBudget(s.agent.options.Limits.Requests)
-	result, err := s.commit(ctx, approval, e, budget)
+	return s.complete(ctx, approval, e, fetch.NewBudget(s.agent.options.Limits.Requests))
+}
+
+// run asks about a prepared call and completes it.
+func (s *Session) run(ctx context.Context, in *preparedCall, budget *fetch.Budget) (*CallResult, error) {
+	approval, err := s.ask(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	return s.complete(ctx, approval, in.effect, budget)
+}
+
+// complete commits an approved call. If only the site that the user was shown can no longer be
+// verified, the user is asked again without the site (R87).
+func (s *Session) complete(ctx context.Context, a *lookleap.Approval, e *effect, budget *fetch.Budget) (*CallResult, error) {
+	result, err := s.commit(ctx, a, e, budget)
 	if errors.Is(err, errIdentityLost) {
-		return s.run(ctx, without(plan.Request(), e), budget)
+		return s.run(ctx, without(a.Plan().Request(), e), budget)
 	}
 	return result, err
 }
 
-// run asks about a prepared call and commits it. If only the site that the user was shown can
-// no longer be verified, it asks again without the site (R87).
-func (s *Session) run(ctx context.Context, in *preparedCall, budget *fetch.Budget) (*CallResult, error) {
-	for {
-		plan, approval, err := s.ask(ctx, in)
-		if err != nil {
-			return nil, err
-		}
-		result, err := s.commit(ctx, approval, in.effect, budget)
-		if !errors.Is(err, errIdentityLost) {
-			return result, err
-		}
-		in = without(plan.Request(), in.effect)
-	}
-}
-
 // ask makes the plan of a prepared call and returns its approval, by the user or, if there is
 // nothing to ask, by their policy.
-func (s *Session) ask(ctx context.Context, in *preparedCall) (*lookleap.Plan, *lookleap.Approval, error) {
+func (s *Session) ask(ctx context.Context, in *preparedCall) (*lookleap.Approval, error) {
 	host := s.agent.host
 	bytes, err := json.Marshal(in.effect)
 	if err != nil {
-		return nil, nil, &lookleap.Error{Code: lookleap.CodeInternal, Subject: in.effect.Send.place(), Err: err}
+		return nil, &lookleap.Error{Code: lookleap.CodeInternal, Subject: in.effect.Send.place(), Err: err}
 	}
 	plan, err := s.again(ctx, in)
 	if plan == nil && err == nil {
 		plan, err = lookleap.NewPlan(in.request, bytes, host.Time())
 	}
 	if err != nil {
-		return nil, nil, &lookleap.Error{Code: lookleap.CodeOf(err), Subject: in.effect.Send.place(),
+		return nil, &lookleap.Error{Code: lookleap.CodeOf(err), Subject: in.effect.Send.place(),
 			Message: "the call cannot be made a plan", Err: err}
 	}
 	var approval *lookleap.Approval
@@ -232,20 +214,91 @@ func (s *Session) ask(ctx context.Context, in *preparedCall) (*lookleap.Plan, *l
 		// The prompt is withdrawn if the call cannot be sent any more.
 		open := func() error { return s.gate.check(ctx, in.effect.key()) }
 		approval, err = host.Ask(plugin.WithPromptCheck(s.asUser(ctx), open), plan)
-	} else {
-		approval, err = plan.Approve(approveAll(plan.Request()), host.Time())
+	} else { // nothing needs a question
+		all := lookleap.ConsentDecision{Digest: plan.Request().Digest}
+		for _, item := range plan.Request().Items {
+			all.Approved = append(all.Approved, item.ID)
+		}
+		approval, err = plan.Approve(all, host.Time())
 	}
 	if err != nil {
-		return plan, nil, s.recordUndecided(ctx, plan, in.effect, err)
+		return nil, s.recordUndecided(ctx, plan, in.effect, err)
 	}
-	return plan, approval, nil
+	return approval, nil
 }
 
-// approveAll returns the decision for a plan that needs no question.
-func approveAll(r *lookleap.ConsentRequest) lookleap.ConsentDecision {
-	d := lookleap.ConsentDecision{Digest: r.Digest}
-	for _, item := range r.Items {
-		d.Approved = append(d.Approved, item.ID)
+// doubts are the plans of a session whose outcome is unknown. A call that repeats one of them is
+// asked as sending it again, and has the same Idempotency-Key.
+type doubts struct {
+	mu    sync.Mutex
+	plans map[string]*lookleap.Plan // by what they send
+}
+
+// maxDoubts is how many plans a session remembers. With that many it sends nothing new: a plan that
+// it forgot could be sent twice.
+const maxDoubts = 1000
+
+// sends identifies a call by what it sends, without what differs each time it is prepared.
+func (e *effect) sends() string {
+	type told struct{ Kind, Field, Value string }
+	var disclosures []told
+	for _, t := range e.Disclosures {
+		disclosures = append(disclosures, told{string(t.Kind), t.Field, t.Value})
 	}
-	return d
+	return digestOf(struct {
+		Exchange    exchange
+		Send        actionRequest
+		Disclosures []told
+	}{e.Exchange, e.Send, disclosures})
+}
+
+// note remembers a plan that was sent, if its outcome is unknown, and otherwise forgets what is known
+// now.
+func (d *doubts) note(e *effect, p *lookleap.Plan, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !errors.Is(err, ErrInDoubt) {
+		delete(d.plans, e.sends())
+		return
+	}
+	if d.plans == nil {
+		d.plans = make(map[string]*lookleap.Plan)
+	}
+	d.plans[e.sends()] = p
+}
+
+// of returns the plan of a call whose outcome is unknown, or nil. It returns an error if another
+// unknown outcome could not be remembered.
+func (d *doubts) of(e *effect) (*lookleap.Plan, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	first := d.plans[e.sends()]
+	if first == nil && len(d.plans) >= maxDoubts {
+		return nil, &lookleap.Error{Code: lookleap.CodeLimit,
+			Message: fmt.Sprintf("the session does not know the outcome of %d requests", len(d.plans)),
+			Fix:     "repeat one of these requests, or find out what happened and start a new session"}
+	}
+	return first, nil
+}
+
+// again returns the plan for a call that repeats one whose outcome is unknown, nil for any other call.
+// The call becomes that of the first plan, and the user is asked in any case.
+func (s *Session) again(ctx context.Context, in *preparedCall) (*lookleap.Plan, error) {
+	first, err := s.doubts.of(in.effect)
+	if first == nil || err != nil {
+		return nil, err
+	}
+	plan, err := s.agent.host.Again(ctx, first)
+	if lookleap.CodeOf(err) == lookleap.CodeUsage {
+		return nil, nil // the ledger knows the outcome now
+	}
+	if err != nil {
+		return nil, err
+	}
+	e, err := parseEffect(plan.Effect())
+	if err != nil {
+		return nil, err
+	}
+	in.effect, in.asks = e, true
+	return plan, nil
 }

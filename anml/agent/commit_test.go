@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/lookleap/lookleap"
@@ -57,22 +60,17 @@ func TestTransferOnceAcrossHandles(t *testing.T) {
 	for _, round := range []string{"first", "again"} { // an authorization after that is another one
 		t.Run("ANML-14.2-01/reject-second-use-"+round, func(t *testing.T) {
 			must(t, pages[0].AuthorizeTransfer(t.Context(), member))
-			if n := spend(t); n != 1 {
-				t.Errorf("told %d times", n)
-			}
+			equals(t, spend(t), 1)
 		})
 	}
 	t.Run("ANML-14.2-01/reject-restored-record", func(t *testing.T) { // a crash left it, or another process read it before
 		must(t, pages[0].AuthorizeTransfer(t.Context(), member))
 		keys, err := st.user.Store.Keys(t.Context(), keyTransfer)
-		if err != nil || len(keys) != 1 {
-			t.Fatal(keys, err)
-		}
+		must(t, err)
+		equals(t, len(keys), 1)
 		record, err := st.user.Store.Get(t.Context(), keys[0])
 		must(t, err)
-		if n := spend(t); n != 1 {
-			t.Errorf("told %d times", n)
-		}
+		equals(t, spend(t), 1)
 		if err := st.user.Store.Put(t.Context(), keys[0], record, record, time.Time{}); !errors.Is(err, lookleap.ErrConflict) {
 			t.Error(err)
 		}
@@ -137,20 +135,14 @@ func TestForeignOwner(t *testing.T) {
 	t.Run("ANML-13.4-02/accept-the-site", func(t *testing.T) {
 		s := brand(t, brandSite, all)
 		s.does(Call{Site: "brand.example", Action: "there"}, lookleap.CodeOK)
-		if got := s.sent("www.brand.example"); len(got) != 1 {
-			t.Errorf("sent %q", got)
-		}
-		if shown := s.user.Requests()[0].String(); strings.Contains(shown, "another party") || !strings.Contains(shown, `www.[brand.example] "/", which belongs to [brand.example]`) {
-			t.Errorf("%s", shown)
-		}
+		equals(t, len(s.sent("www.brand.example")), 1)
+		hasTexts(t, s.user.Requests()[0].String(), "!another party", `www.[brand.example] "/", which belongs to [brand.example]`)
 	})
 	t.Run("ANML-13.4-02/reject-third-silently", func(t *testing.T) {
 		s := brand(t, brandSite, all)
 		s.user.Then(labprompt.Approve(itemAct))
 		s.does(Call{Site: "brand.example", Action: "third"}, lookleap.CodeConsentRefused)
-		if got := s.sent("third.example"); got != nil {
-			t.Errorf("sent %q", got)
-		}
+		sameList(t, s.sent("third.example"), nil)
 	})
 	t.Run("ANML-13.4-02/reject-out-of-scope", func(t *testing.T) {
 		s := brand(t, brandSite, []string{"body", "knowledge"})
@@ -165,9 +157,7 @@ func TestForeignOwner(t *testing.T) {
 	t.Run("ANML-13.4-10/accept-own-without-trust", func(t *testing.T) {
 		s := brand(t, brandSite, all)
 		s.does(Call{Site: "shop.example", Action: "own"}, lookleap.CodeOK)
-		if got := s.sent("trust.example"); got != nil {
-			t.Errorf("asked %q", got)
-		}
+		sameList(t, s.sent("trust.example"), nil)
 		s.hasAsked("!speaks for")
 	})
 	t.Run("ANML-13.4-02/reject-withdrawn", func(t *testing.T) {
@@ -178,9 +168,8 @@ func TestForeignOwner(t *testing.T) {
 	t.Run("ANML-13.4-02/reject-unverifiable", func(t *testing.T) {
 		s := brand(t, brandSite, all, func(*stage) http.Handler { return lab.Status(503) })
 		_, err := s.page.Do(t.Context(), Call{Site: "brand.example", Action: "here"})
-		if lookleap.CodeOf(err) != CodeTrustUnverified || !errors.Is(err, anmltrust.ErrTrustUnverified) {
-			t.Errorf("%v", err)
-		}
+		hasCode(t, err, CodeTrustUnverified)
+		isError(t, err, anmltrust.ErrTrustUnverified)
 		s.sends()
 	})
 	t.Run("ANML-13.4-02/reject-answers-without-knowledge", func(t *testing.T) {
@@ -196,12 +185,8 @@ func TestForeignOwner(t *testing.T) {
 	t.Run("ANML-13.4-10/accept-shown-claim-verified", func(t *testing.T) {
 		s := brand(t, brandShown, []string{"body", "aesthetic"})
 		s.does(Call{Action: "buy"}, lookleap.CodeOK)
-		if got := s.sent("trust.example"); len(got) != 1 {
-			t.Errorf("the claim was verified by %q", got)
-		}
-		if shown := s.user.Requests()[0].String(); !strings.Contains(shown, "speaks for [brand.example]") {
-			t.Errorf("%s", shown)
-		}
+		equals(t, len(s.sent("trust.example")), 1)
+		hasTexts(t, s.user.Requests()[0].String(), "speaks for [brand.example]")
 	})
 	t.Run("ANML-13.4-10/accept-asked-again-without-identity", func(t *testing.T) {
 		s := brand(t, brandShown, []string{"body"}, withdrawn)
@@ -228,9 +213,109 @@ func TestForeignOwner(t *testing.T) {
 		doc := strings.Replace(brandSite, `<interact><action id="own"`, `<knowledge><ask field="tel" action="tell" purpose="x" required="true"/></knowledge><interact><action id="own"`, 1)
 		s := brand(t, doc, all)
 		s.does(Call{Site: "brand.example", Action: "tell"}, lookleap.CodeOK)
-		if body := string(s.net.Journal().Requests("www.shop.example")[0].Body); strings.Contains(body, "tel\"") {
-			t.Errorf("%s", body)
-		}
+		hasTexts(t, string(s.net.Journal().Requests("www.shop.example")[0].Body), "!tel\"")
 		s.does(Call{Site: "shop.example", Action: "tell"}, anml.CodeUnknownAction)
+	})
+}
+
+// TestFailuresBeforeSending shows that a call is not sent when something fails after the user agreed,
+// and that only a decision is recorded as a refusal.
+func TestFailuresBeforeSending(t *testing.T) {
+	for _, method := range []string{"Keys " + keySensitive, "Put " + keySensitive} {
+		t.Run("ANML-13.2-01/reject-store-fails-"+method, func(t *testing.T) {
+			store := &hookedStore{Store: lookleap.NewMemoryStore(), hook: failsAt("", nil)}
+			s := newStage(t, setting{doc: booking("", askFor("email", `purpose="payment"`)), user: User{Profile: ada, Store: store}})
+			s.user.Then(func(_ context.Context, r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+				store.hook = failsAt(method, errTest)
+				return labprompt.Decide(r), nil
+			})
+			s.does(book, lookleap.CodeIO)
+			s.sends()
+			sameList(t, ledgerOf(t, s.session.Ledger()), nil)
+		})
+	}
+}
+
+// TestIdempotencyKey: a service can tell the second request of a plan from another plan.
+func TestIdempotencyKey(t *testing.T) {
+	keys := func(t *testing.T, s *stage, path string) (keys []string) {
+		t.Helper()
+		for _, r := range s.net.Journal().Requests("www.shop.example") {
+			if r.Path == path {
+				keys = append(keys, r.Header.Get(lookleap.IdempotencyHeader))
+			}
+		}
+		return keys
+	}
+	synctest.Test(t, func(t *testing.T) {
+		const idempotent = `<head><title>Shop</title></head><interact><action id="a" method="POST" endpoint="/a" idempotent="true"/><action id="b" method="GET" endpoint="/b"/></interact>`
+		s := newStage(t, setting{doc: idempotent})
+		s.shop.Handle("/a", lab.Sequence(lab.Status(http.StatusInternalServerError), lab.Status(http.StatusNoContent)))
+		s.shop.Status("/b", http.StatusNoContent)
+		s.does(Call{Action: "a"}, lookleap.CodeOK)
+		s.does(Call{Action: "a"}, lookleap.CodeOK)
+		s.does(Call{Action: "b"}, lookleap.CodeOK)
+		got := keys(t, s, "/a")
+		if len(got) != 3 || len(got[0]) != 34 || got[0] != got[1] || got[2] == got[1] {
+			t.Errorf("a request, its retry and another plan have the keys %q", got)
+		}
+		if got := keys(t, s, "/b"); len(got) != 1 || got[0] != "" {
+			t.Errorf("a GET request has the key %q", got)
+		}
+	})
+}
+
+// countdown is a context that ends after some questions about it.
+type countdown struct {
+	context.Context
+	left, late int // questions before the end, and after it
+}
+
+func (c *countdown) Err() error {
+	if c.left > 0 {
+		c.left--
+		return nil
+	}
+	c.late++
+	return context.DeadlineExceeded
+}
+
+// TestWorkEndsWithTheCaller: comparing arguments with the profile ends when the caller's time is over.
+func TestWorkEndsWithTheCaller(t *testing.T) {
+	t.Run("P27", func(t *testing.T) {
+		data := new(profileValues)
+		for i := range 200 {
+			value := fmt.Sprintf("value number %d of the profile", i)
+			data.values = append(data.values, profileValue{fmt.Sprint("field", i), fold(value).text})
+		}
+		text := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("nothing of it 12 ", 1000)))
+		work := map[string]func(context.Context){
+			"whole":   func(ctx context.Context) { data.fieldsIn(ctx, "", text) },
+			"divided": func(ctx context.Context) { data.divided(ctx, []string{text, text + "1", "2"}) },
+		}
+		for name, run := range work {
+			t.Run("reject-work-after-the-end-"+name, func(t *testing.T) {
+				whole := &countdown{Context: t.Context(), left: 1 << 30}
+				run(whole)
+				asked := 1<<30 - whole.left
+				if asked < 200 {
+					t.Fatalf("the work asks %d times whether to go on", asked)
+				}
+				for _, left := range []int{0, 1, asked / 2, asked - 1} {
+					cut := &countdown{Context: t.Context(), left: left}
+					run(cut)
+					if cut.late == 0 || cut.late > 2 { // of the text and of its reading
+						t.Errorf("after the end the work asks %d more times", cut.late)
+					}
+				}
+			})
+		}
+		t.Run("reject-call-of-a-caller-who-left", func(t *testing.T) {
+			s := newStage(t, setting{doc: `<head><title>S</title></head><interact><action id="go" method="POST" endpoint="/go"><param name="a"/></action></interact>`})
+			ctx, leave := context.WithCancel(t.Context())
+			leave()
+			hasCode(t, second(s.page.Do(ctx, Call{Action: "go", Args: map[string]string{"a": text}})), lookleap.CodeCancelled)
+			s.sends()
+		})
 	})
 }

@@ -3,7 +3,6 @@ package agent
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"net/url"
@@ -46,14 +45,12 @@ type cover struct {
 	Purposes, From                         []string
 }
 
-// cover returns what a consent for a disclosure covers.
 func (e exchange) cover(t *disclosure) cover {
 	return cover{t.Kind, e.Serving, e.Asker, e.Endpoint, t.subject(), t.Value, t.Purposes, t.From}
 }
 
 func (c cover) digest() string { return digestOf(c) }
 
-// consent returns a consent for what is covered.
 func (c cover) consent(id string, granted, until time.Time) consent {
 	return consent{Consent: Consent{
 		ID: id, Field: c.Field, Serving: c.Serving, Owner: c.Owner, Recipient: c.Endpoint, From: c.From, Granted: granted, Until: until,
@@ -76,11 +73,6 @@ const (
 	keyTransfer  = "transfer/"
 	keySensitive = "sensitive/"
 )
-
-func newConsents(s *Session) (*consents, error) {
-	c := &consents{store: s.store, clock: s.clock, tainted: make(map[string]string)}
-	return c, c.refresh(context.Background())
-}
 
 // refresh reads which fields were sent for a sensitive purpose, also in other sessions of the user.
 func (c *consents) refresh(ctx context.Context) error {
@@ -125,16 +117,11 @@ func (c *consents) find(ctx context.Context, prefix string, is cover, rule anml.
 	return &held, nil
 }
 
-// remember stores a consent.
 func (c *consents) remember(ctx context.Context, prefix string, given consent) error {
-	data, err := json.Marshal(given)
-	if err != nil {
-		return err
-	}
 	if err := c.doubt(ctx); err != nil {
 		return err
 	}
-	return storeFailed(put(ctx, c.store, prefix+consentKey(given.Field, given.Owner, given.Recipient), data))
+	return storeFailed(putJSON(ctx, c.store, prefix+consentKey(given.Field, given.Owner, given.Recipient), given))
 }
 
 // useUp uses up a consent for one transfer. It returns false if another process just used it: the
@@ -157,8 +144,6 @@ func (c *consents) sensitive(field string) string {
 	}
 	return c.tainted[fieldKey(field)]
 }
-
-func (c *consents) isSensitive(field string) bool { return c.sensitive(field) != "" }
 
 // mark records that a field was sent for a purpose of a sensitive category.
 func (c *consents) mark(ctx context.Context, field, category string) error {

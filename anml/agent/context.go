@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"iter"
 	"slices"
@@ -14,7 +13,7 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anmltrust"
-
+	"github.com/lookleap/lookleap/internal/coded"
 	"github.com/lookleap/lookleap/internal/filestore"
 	"github.com/lookleap/lookleap/internal/flight"
 	"github.com/lookleap/lookleap/internal/strictjson"
@@ -150,23 +149,11 @@ func (c *Context) now() time.Time {
 	return now
 }
 
-// source returns where an inform comes from.
 func (i *Inform) source() source {
 	return source{serving: i.Serving, host: i.Host, site: i.Site, confidentiality: i.Confidentiality, inform: true}
 }
 
-// informID identifies an inform: a service that tells a text again replaces it.
-type informID struct {
-	serving, host, owner, site string
-	confidentiality            anml.Confidentiality
-	scope, text                string
-}
-
-func (i *Inform) id() informID {
-	return informID{i.Serving, i.Host, i.Owner, i.Site, i.Confidentiality, i.Scope, i.Text}
-}
-
-// key returns the store's key for an inform, one for each informID.
+// key returns the store's key for an inform. A service that tells a text again replaces it.
 func (i *Inform) key() string {
 	id := lookleap.Digest([]byte(strings.Join([]string{i.Serving, i.Host, i.Owner, i.Site, i.Confidentiality.String(),
 		i.Scope, i.Text}, "\x00")))
@@ -263,7 +250,7 @@ func (c *Context) take(i *Inform, now time.Time) (gone []string) {
 		return nil
 	}
 	if known := c.informs.get(i); known != nil {
-		gone = c.let(known, gone)
+		gone = c.dropOne(known, gone)
 	}
 	if i.Usage == anml.UsageNone || i.over(now) {
 		return gone
@@ -278,7 +265,7 @@ func (s *Session) inform(p *Page, site anml.Site, n anml.Inform, now time.Time) 
 	i = &Inform{
 		Text: n.Text(), Serving: p.server.Domain, Host: p.server.Host, Owner: p.server.Domain, Document: p.location(),
 		Scope: n.Scope(), Priority: n.Priority(), Confidentiality: n.Confidentiality(),
-		Usage: p.effectiveUsage(site, anmltrust.Knowledge, n.Node, now), Received: p.opened.received,
+		Usage: p.usage(site, anmltrust.Knowledge, n.Node, now), Received: p.opened.received,
 	}
 	party, a := p.ownerOfInform(site, n, now)
 	i.Site = party.Domain
@@ -296,7 +283,7 @@ func (s *Session) inform(p *Page, site anml.Site, n anml.Inform, now time.Time) 
 func (c *Context) trim() (gone []string) {
 	limit := c.session.agent.options.Limits.Informs
 	for len(c.informs.all) > 0 && (len(c.informs.all) > limit || c.informs.bytes > limit*informSize) {
-		gone = c.let(c.informs.oldest(), gone)
+		gone = c.dropOne(c.informs.oldest(), gone)
 	}
 	return gone
 }
@@ -305,14 +292,14 @@ func (c *Context) trim() (gone []string) {
 func (c *Context) drop(which func(*Inform) bool) (gone []string) {
 	for _, k := range slices.Clone(c.informs.all) {
 		if which(k) {
-			gone = c.let(k, gone)
+			gone = c.dropOne(k, gone)
 		}
 	}
 	return gone
 }
 
-// let drops one inform, and adds its key to others if it may be in the store.
-func (c *Context) let(i *Inform, gone []string) []string {
+// dropOne drops one inform, and adds its key to others if it may be in the store.
+func (c *Context) dropOne(i *Inform, gone []string) []string {
 	c.informs.remove(i)
 	if i.lasting() {
 		gone = append(gone, i.key())
@@ -336,11 +323,7 @@ func (c *Context) store(ctx context.Context, lasting []*Inform, gone []string) e
 			continue
 		}
 		key := i.key()
-		data, err := json.Marshal(i)
-		if err == nil {
-			err = put(ctx, store, key, data)
-		}
-		if err != nil {
+		if err := putJSON(ctx, store, key, i); err != nil {
 			return err
 		}
 		if !c.keeps(i) {
@@ -369,4 +352,91 @@ func (c *Context) close() error {
 	c.mu.Unlock()
 	ctx := context.Background()
 	return storeFailed(errors.Join(c.save(ctx), c.store(ctx, nil, gone)))
+}
+
+// informs are the informs that a session keeps, in order of arrival.
+type informs struct {
+	all   []*Inform
+	known map[string]*Inform // by key
+	sizes map[string]int     // by serving domain
+	bytes int
+}
+
+func newInforms() *informs {
+	return &informs{known: make(map[string]*Inform), sizes: make(map[string]int)}
+}
+
+// get returns the inform with the key of i, or nil.
+func (s *informs) get(i *Inform) *Inform { return s.known[i.key()] }
+
+// add appends an inform. The caller has removed any with the same key.
+func (s *informs) add(i *Inform) {
+	s.all, s.known[i.key()] = append(s.all, i), i
+	s.sizes[i.Serving] += i.size()
+	s.bytes += i.size()
+}
+
+func (s *informs) remove(k *Inform) {
+	at := slices.Index(s.all, k)
+	s.all = slices.Delete(s.all, at, at+1)
+	delete(s.known, k.key())
+	s.sizes[k.Serving] -= k.size()
+	s.bytes -= k.size()
+}
+
+// oldest returns the oldest inform of the service that told most. So a service that tells a lot
+// does not displace what others told.
+func (s *informs) oldest() *Inform {
+	most := s.all[0].Serving
+	for domain, size := range s.sizes {
+		if size > s.sizes[most] || size == s.sizes[most] && domain < most {
+			most = domain
+		}
+	}
+	return s.all[slices.IndexFunc(s.all, func(k *Inform) bool { return k.Serving == most })]
+}
+
+// ErrUsage is the error for a use of content that its usage does not permit (section 16.5).
+var ErrUsage = coded.New("denied", "anml/agent: the usage of the content does not permit that")
+
+// Allowed reports whether what was told may be used in some way at a time: nil or [ErrUsage].
+// UsageDisplay means showing it later in the session, UsageCache keeping it until it expires,
+// UsageStore keeping it without limit, and UsageTrain training a model with it, which needs the
+// user's consent too. Reading and showing it at once is always allowed. This check cannot be turned
+// off.
+func (s *Session) Allowed(i Inform, use anml.Usage, now time.Time) error {
+	if err := s.ready(); err != nil {
+		return err
+	}
+	if !i.Usage.Allows(use) || use == anml.UsageTrain && !s.user.Policy.now().training || i.over(now) && use > anml.UsageNone {
+		return ErrUsage
+	}
+	if use == anml.UsageCache && i.Expires.IsZero() && i.Usage < anml.UsageStore {
+		return ErrUsage // kept for no time at all
+	}
+	return nil
+}
+
+// Allowed reports whether an element of the document may be used in some way: nil or [ErrUsage].
+// See [Session.Allowed] for the uses. The element must belong to a section of the site.
+func (p *Page) Allowed(site anml.Site, section anmltrust.Section, element anml.Node, use anml.Usage) error {
+	if err := p.ready(); err != nil {
+		return err
+	}
+	now := p.session.now()
+	i := Inform{Usage: p.usage(site, section, element, now)}
+	if p.opened.lifetime > 0 {
+		i.Expires = p.opened.base.Add(p.opened.lifetime)
+	}
+	return p.session.Allowed(i, use, now)
+}
+
+// lifetimeOf returns how long an inform may be used, from its document's time on: the shortest of
+// its own lifetime, the document's and that of HTTP (section 8.7.1).
+func (p *Page) lifetimeOf(n anml.Inform) (life time.Duration, limited bool) {
+	life, limited = n.TTL()
+	if p.opened.limited && (!limited || p.opened.lifetime < life) {
+		return p.opened.lifetime, true
+	}
+	return life, limited
 }

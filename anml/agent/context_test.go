@@ -1,8 +1,13 @@
 package agent
 
 import (
+	"context"
+	"errors"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
@@ -41,9 +46,7 @@ func (m *memo) again() {
 	m.Helper()
 	if m.s != nil {
 		must(m, m.s.Close())
-		if got := texts(m.s.context, ""); got != "" {
-			m.Errorf("after the session: %s", got)
-		}
+		equals(m, texts(m.s.context, ""), "")
 	}
 	m.s = newSession(m, m.net, User{Store: m.store}, Options{})
 }
@@ -58,9 +61,7 @@ func (m *memo) stored() int {
 
 func (m *memo) has(want string) {
 	m.Helper()
-	if got := texts(m.s.context, ""); got != want {
-		m.Errorf("kept %q, want %q", got, want)
-	}
+	equals(m, texts(m.s.context, ""), want)
 }
 
 // tells opens a document that a service sends with header fields, in XML or as
@@ -103,9 +104,7 @@ func TestContextByDomain(t *testing.T) {
 		"example":       "",
 		"not a domain":  "",
 	} {
-		if got := texts(m.s.context, domain); got != want {
-			t.Errorf("%s: %q, want %q", domain, got, want)
-		}
+		equals(t, texts(m.s.context, domain), want)
 	}
 	for i := range m.s.context.Informs("b.example") {
 		if i.Serving != "b.example" || i.Owner != "b.example" || i.Document != "https://b.example/x" || i.Scope != "s" ||
@@ -123,13 +122,65 @@ func TestToldAgainWithLess(t *testing.T) {
 	t.Run("ANML-14.4-03/reject-what-was-stored-before", func(t *testing.T) {
 		m := newMemo(t)
 		m.tells("https://a.example/x", inform("x", `usage="store"`), false)
-		if n := m.stored(); n != 1 {
-			t.Fatalf("%d are stored", n)
-		}
+		equals(t, m.stored(), 1)
 		m.tells("https://a.example/x", inform("x", `usage="display"`), false)
-		if n := m.stored(); n != 0 {
-			t.Errorf("%d are stored", n)
-		}
+		equals(t, m.stored(), 0)
 		m.has("x")
 	})
+}
+
+// meeting is a store on which two sessions look for a salt before either has one.
+type meeting struct {
+	lookleap.Store
+	looked *sync.WaitGroup
+	first  *atomic.Int32
+}
+
+func (m meeting) Get(ctx context.Context, key string) ([]byte, error) {
+	data, err := m.Store.Get(ctx, key)
+	if key == keySalt && m.first.Add(1) <= 2 {
+		m.looked.Done()
+		m.looked.Wait()
+	}
+	return data, err
+}
+
+// Sessions that begin at the same moment agree on a salt: what one deletes, the
+// other knows by its hashes.
+func TestContextOneSalt(t *testing.T) {
+	stores(t, func(t *testing.T, open func() lookleap.Store) {
+		net := newLab(t)
+		looked := new(sync.WaitGroup)
+		looked.Add(2)
+		first := new(atomic.Int32)
+		var begun [2]*Session
+		var errs [2]error
+		var all sync.WaitGroup
+		for n := range begun {
+			store := meeting{open(), looked, first}
+			all.Go(func() { begun[n], errs[n] = New(net.Host(), Options{}).NewSession(User{Store: store}) })
+		}
+		all.Wait()
+		must(t, errors.Join(errs[:]...))
+		a, b := begun[0], begun[1]
+		equals(t, a.context.index.salt, b.context.index.salt)
+		pageFor(t, net, a, "https://a.example/x", inform("Member 4711-8822", `usage="none"`))
+		_, err := a.Forget(t.Context(), "a.example")
+		must(t, err)
+		must(t, b.context.refresh(t.Context()))
+		equals(t, domains(sourcesOf(b, "b.example", "4711-8822")), "-a.example")
+	})
+}
+
+// failing is a store that cannot write below a prefix.
+type failing struct {
+	lookleap.Store
+	prefix string
+}
+
+func (f failing) Put(ctx context.Context, key string, old, value []byte, until time.Time) error {
+	if strings.HasPrefix(key, f.prefix) {
+		return errTest
+	}
+	return f.Store.Put(ctx, key, old, value, until)
 }

@@ -58,19 +58,6 @@ func (p *Page) decider(site anml.Site, now time.Time, initiated bool) *decider {
 	return f
 }
 
-// rule returns what the site's constraints require for an item: the strictest rule of the fields
-// that it contains.
-func (f *decider) rule(it *item, foreign bool) anml.Rule {
-	r := f.rules.rule(it.field)
-	for _, field := range it.also {
-		r = stricter(r, f.rules.rule(field))
-	}
-	if foreign {
-		r.Requires = r.Requires.Stricter(anml.ExplicitConsent)
-	}
-	return r
-}
-
 // stricter returns the rule for a value that two fields have in common. The site leaves a field
 // without a rule to the user's policy, so only the rule of the other one counts.
 func stricter(r, other anml.Rule) anml.Rule {
@@ -99,7 +86,7 @@ func limit(r, other anml.Rule) anml.Rule {
 type route struct {
 	exchange
 	hosts     []string // all who would learn what is told
-	recipient string   // serving domain of who receives it
+	recipient string   // serving domain of who receives it (sections 3 and 14.1)
 	unusable  error    // why the action can have no answer, or nil
 }
 
@@ -107,16 +94,16 @@ type route struct {
 func (f *decider) route(action string) route {
 	p := f.page
 	e := exchange{Serving: p.server.Domain, Owner: f.asker.Domain, Asker: f.asker.Domain, Document: p.url.String(), Site: f.site.Domain(), Action: action}
-	err := f.reach(&e)
-	return f.along(e, err)
+	err := f.resolve(&e)
+	return newRoute(e, err)
 }
 
-func (f *decider) along(e exchange, unusable error) route {
-	return route{e, e.hosts(), e.recipient(), unusable}
+func newRoute(e exchange, unusable error) route {
+	return route{e, e.hosts(), registrable(e.Endpoint), unusable}
 }
 
-// reach finds the owner and the endpoint of an exchange's action.
-func (f *decider) reach(e *exchange) error {
+// resolve finds the owner and the endpoint of an exchange's action.
+func (f *decider) resolve(e *exchange) error {
 	p := f.page
 	act, err := f.site.Interact().Action(e.Action)
 	if err != nil {
@@ -165,12 +152,6 @@ func (e exchange) server() string {
 	return u.Host()
 }
 
-// recipient returns the serving domain of the receiver: the registrable domain of the endpoint
-// (sections 3 and 14.1).
-func (e exchange) recipient() string {
-	return registrable(e.Endpoint)
-}
-
 // item is one thing that might be sent: a field that is asked for, an argument, or a text of the
 // agent's own.
 type item struct {
@@ -189,14 +170,12 @@ type item struct {
 func (f *decider) decide(ctx context.Context, to *route, it item) Decision {
 	s := f.page.session
 	if over := ended(ctx, ""); over != nil { // nothing is looked up any more
-		return Decision{Field: it.field, Owner: f.asker, Verb: VerbRefuse, Code: lookleap.CodeOf(over),
-			Reason: anml.PolicyViolation, purposes: it.purposes}
+		return Decision{Field: it.field, Owner: f.asker, Verb: VerbRefuse, Code: lookleap.CodeOf(over), Reason: anml.PolicyViolation}
 	}
 	g := &inputs{
-		kind: it.kind, field: it.field, owner: f.asker, untrusted: f.untrusted, foreign: f.foreign, version: f.version,
+		item: it, owner: f.asker, untrusted: f.untrusted, foreign: f.foreign, version: f.version,
 		recognised: s.agent.recognised(it.field),
 		inferred:   f.initiated && f.will.inferred,
-		host:       it.refuse,
 		prompter:   s.agent.host.Prompter != nil,
 		authentic:  s.user.Authenticate != nil,
 		judged:     PurposeOK,
@@ -207,72 +186,77 @@ func (f *decider) decide(ctx context.Context, to *route, it item) Decision {
 	if it.kind != discloseAnswer {
 		g.untrusted, g.foreign = f.closed, f.elsewhere // there is no ask: it goes to the owner of the action
 	}
-	g.rule = f.rule(&it, g.foreign)
+	g.rule = f.rules.rule(it.field)
+	for _, field := range it.also {
+		g.rule = stricter(g.rule, f.rules.rule(field))
+	}
+	if g.foreign {
+		g.rule.Requires = g.rule.Requires.Stricter(anml.ExplicitConsent)
+	}
 	g.standing, g.ruled = f.will.standing(to.hosts, it.field, it.also...)
 	subject := Subject{Field: it.field, Owner: f.asker.Domain, Recipient: to.Endpoint}
-	f.judge(ctx, g, subject, it)
+	f.judge(ctx, g, subject)
 
 	var value Value
-	if weigh(g).Verb != VerbRefuse {
-		value, g.missing = f.value(ctx, g, to, it)
+	if decisionFor(g).Verb != VerbRefuse {
+		value, g.missing = f.value(ctx, g, to)
 		if g.missing == "" {
-			g.category = cmp.Or(g.category, f.category(ctx, subject, it, value))
-			g.sources = merged(s.sources(to.recipient, value), it.sources)
-			f.consents(ctx, g, to, it, value)
+			g.category = cmp.Or(g.category, f.category(ctx, g, subject, value))
+			g.services = merged(s.sources(to.recipient, value), it.sources)
+			f.consents(ctx, g, to, value)
 		}
 	}
-	d := weigh(g)
-	if d.Verb == VerbAllow && d.Code == CodeUserRule {
-		d.Reference = d.standing.name()
+	d := decisionFor(g)
+	d.value = value
+	d.lasting = g.recognised && g.category == "" && len(g.services) == 0 && g.kind == discloseAnswer && !g.version
+	if d.Verb == VerbRefuse {
+		return d
 	}
-	d.value, d.purposes, d.also = value, it.purposes, it.also
-	d.lasting = g.recognised && g.category == "" && len(g.sources) == 0 && g.kind == discloseAnswer && !g.version
-	if d.Verb != VerbRefuse {
-		if len(it.also) > 0 {
-			d.warn("it holds your " + strings.Join(it.also, " and "))
-		}
-		if veto(ctx, s, s.user.Policy.Veto, d) != nil {
-			d.refuse(CodePolicyVeto, anml.PolicyViolation)
-		}
+	if len(it.also) > 0 {
+		d.Warnings = append(d.Warnings, "it holds your "+strings.Join(it.also, " and "))
+	}
+	if veto(ctx, s, s.user.Policy.Veto, d) != nil {
+		d.refuse(CodePolicyVeto, anml.PolicyViolation)
 	}
 	return d
 }
 
 // judge judges the purposes that the service states. Of several purposes the weakest counts.
-func (f *decider) judge(ctx context.Context, g *inputs, subject Subject, it item) {
-	g.stated = !slices.Contains(it.purposes, "")
-	for _, field := range it.also {
-		g.category = cmp.Or(g.category, sensitiveCategory(field), f.page.session.consents.sensitive(field))
+func (f *decider) judge(ctx context.Context, g *inputs, subject Subject) {
+	s := f.page.session
+	g.stated = !slices.Contains(g.purposes, "")
+	fields := g.also
+	if !g.kind.unasked() {
+		fields = append(slices.Clone(fields), g.field)
 	}
-	if it.kind.unasked() {
-		return
+	for _, field := range fields {
+		g.category = cmp.Or(g.category, sensitiveCategory(field), s.consents.sensitive(field))
 	}
-	for _, purpose := range it.purposes {
-		if purpose == "" {
+	for _, purpose := range g.purposes {
+		if purpose == "" || g.kind.unasked() {
 			continue // asked about in any case
 		}
-		g.purpose = cmp.Or(g.purpose, purpose)
 		subject.Purpose = purpose
-		g.judged = min(g.judged, f.page.session.judge(ctx, subject))
-	}
-	g.category = cmp.Or(g.category, sensitiveCategory(it.field), f.page.session.consents.sensitive(it.field))
-	for _, purpose := range it.purposes {
+		g.judged = min(g.judged, s.judge(ctx, subject))
 		g.category = cmp.Or(g.category, sensitiveCategory(purpose))
 	}
 }
 
 // value returns the value to send, from the host or the profile, or a code that says why there is
 // none.
-func (f *decider) value(ctx context.Context, g *inputs, to *route, it item) (Value, lookleap.Code) {
-	if it.given != nil {
-		if !tellable(it.given.Text) {
+func (f *decider) value(ctx context.Context, g *inputs, to *route) (Value, lookleap.Code) {
+	if g.given != nil {
+		if !tellable(g.given.Text) {
 			return Value{}, CodeValueType
 		}
-		return *it.given, typed(it.types, it.given.Text, true)
+		return *g.given, typed(g.types, g.given.Text, true)
 	}
-	q := Question{Field: it.field, Purpose: g.purpose, Recipient: to.recipient}
-	if len(it.types) > 0 {
-		q.Type = it.types[0]
+	q := Question{Field: g.field, Recipient: to.recipient}
+	if !g.kind.unasked() {
+		q.Purpose = cmp.Or(g.purposes...)
+	}
+	if len(g.types) > 0 {
+		q.Type = g.types[0]
 	}
 	v, err := f.page.session.valueOf(ctx, q)
 	switch {
@@ -283,10 +267,9 @@ func (f *decider) value(ctx context.Context, g *inputs, to *route, it item) (Val
 	case !tellable(v.Text):
 		return Value{}, CodeValueType
 	}
-	return v, typed(it.types, v.Text, false)
+	return v, typed(g.types, v.Text, false)
 }
 
-// valueOf asks the profile for one value.
 func (s *Session) valueOf(ctx context.Context, q Question) (Value, error) {
 	switch p := s.user.Profile.(type) {
 	case Fields: // needs no bound
@@ -321,14 +304,14 @@ func typed(types []anml.Type, text string, given bool) lookleap.Code {
 }
 
 // category returns the sensitive category that the value or the host's classifier adds, or "".
-func (f *decider) category(ctx context.Context, subject Subject, it item, v Value) string {
+func (f *decider) category(ctx context.Context, g *inputs, subject Subject, v Value) string {
 	subject.Category = v.Category
 	for _, known := range [...]string{CategoryHealth, CategoryFinance, CategoryLocation} {
 		if strings.EqualFold(v.Category, known) {
 			return known
 		}
 	}
-	purposes := it.purposes
+	purposes := g.purposes
 	if len(purposes) == 0 {
 		purposes = []string{""}
 	}
@@ -341,14 +324,12 @@ func (f *decider) category(ctx context.Context, subject Subject, it item, v Valu
 }
 
 // consents looks up earlier consents of the user.
-func (f *decider) consents(ctx context.Context, g *inputs, to *route, it item, v Value) {
+func (f *decider) consents(ctx context.Context, g *inputs, to *route, v Value) {
 	c := f.page.session.consents
-	is := to.cover(&disclosure{Kind: it.kind, Field: it.field, Value: v.Text, Purposes: it.purposes, From: from(g.sources)})
-	if len(g.sources) > 0 {
+	is := to.cover(&disclosure{Kind: g.kind, Field: g.field, Value: v.Text, Purposes: g.purposes, From: from(g.services)})
+	if len(g.services) > 0 {
 		g.transfer, g.store = c.find(ctx, keyTransfer, is, g.rule)
-		return
-	}
-	if g.recognised && g.category == "" && it.kind == discloseAnswer {
+	} else if g.recognised && g.category == "" && g.kind == discloseAnswer {
 		g.held, g.store = c.find(ctx, keyConsent, is, g.rule)
 	}
 }
@@ -358,13 +339,7 @@ func (p *Page) decide(ctx context.Context) []Decision {
 	if p.ready() != nil {
 		return nil
 	}
-	asks := 0
-	for site := range p.doc.Containers() {
-		for range site.Knowledge().Asks() {
-			asks++
-		}
-	}
-	all := make([]Decision, 0, asks)
+	var all []Decision
 	now := p.session.now()
 	for site := range p.doc.Containers() {
 		f := p.decider(site, now, false)
@@ -388,60 +363,37 @@ func (p *Page) decide(ctx context.Context) []Decision {
 // siteRules are the requirements of a site's constraints.
 type siteRules struct {
 	written anml.Rules
-	spelled spelledRules
-	exact   map[string]anml.Rule // the rules for the fields that they name
+	spelled map[string]anml.Rule // the strictest that is declared for any spelling of a field, by its key
 }
 
-// rule returns the requirement for a field.
-func (r *siteRules) rule(field string) anml.Rule {
-	if rule, ok := r.exact[field]; ok {
-		return rule
-	}
-	return r.spelled.tighten(r.written.Rule(field))
-}
+func (r *siteRules) rule(field string) anml.Rule { return r.tighten(r.written.Rule(field)) }
 
-// rulesOf returns the rules of a site.
 func (a *Agent) rulesOf(site anml.Site) *siteRules {
 	c := site.Constraints()
-	r := &siteRules{c.Rules(a.recognised), spelledRulesOf(c), make(map[string]anml.Rule)}
+	all := &siteRules{c.Rules(a.recognised), make(map[string]anml.Rule)}
 	for d := range c.Disclosures() {
-		r.exact[d.Field()] = r.spelled.tighten(r.written.Rule(d.Field()))
-	}
-	return r
-}
-
-// spelledRules are the strictest rules that a site declares for any spelling of a field, by its
-// key.
-type spelledRules map[string]anml.Rule
-
-func spelledRulesOf(c anml.Constraints) spelledRules {
-	var all spelledRules
-	for d := range c.Disclosures() {
-		if all == nil {
-			all = make(spelledRules)
-		}
 		key := fieldKey(d.Field())
-		r, ok := all[key]
-		if !ok {
+		r, known := all.spelled[key]
+		if !known {
 			r.Requires = anml.RequiresNothing
 		}
 		r.Requires = r.Requires.Stricter(d.Requires())
 		validFor, limited := d.ValidFor()
-		all[key] = limit(r, anml.Rule{ValidFor: validFor, Limited: limited})
+		all.spelled[key] = limit(r, anml.Rule{ValidFor: validFor, Limited: limited})
 	}
 	return all
 }
 
 // tighten makes a rule as strict as those for other spellings of its field. They never replace the
 // field's own rule.
-func (all spelledRules) tighten(r anml.Rule) anml.Rule {
-	other, ok := all[fieldKey(r.Field)]
+func (r *siteRules) tighten(rule anml.Rule) anml.Rule {
+	other, ok := r.spelled[fieldKey(rule.Field)]
 	if !ok {
-		return r
+		return rule
 	}
-	if other.Requires.Rank() > anml.RequiresNothing.Rank() && !r.Declared && r.Raised == "" {
-		r.Raised = "other-spelling"
+	if other.Requires.Rank() > anml.RequiresNothing.Rank() && !rule.Declared && rule.Raised == "" {
+		rule.Raised = "other-spelling"
 	}
-	r.Requires = r.Requires.Stricter(other.Requires)
-	return limit(r, other)
+	rule.Requires = rule.Requires.Stricter(other.Requires)
+	return limit(rule, other)
 }

@@ -5,7 +5,11 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
@@ -45,10 +49,8 @@ type Decision struct {
 	From      []string // domains that the value came from, other than the recipient
 	Warnings  []string // our words, to show the user
 	value     Value
-	also      []string // other fields whose value it holds
 	standing  StandingRule
 	granted   *consent // the earlier consent that it rests on
-	purposes  []string // of all asks for the field that the action has
 	category  string   // sensitive category, or ""
 	lasting   bool     // a consent may be remembered
 	unsure    bool     // a service of From is one that the session has read, and no more is known
@@ -69,14 +71,11 @@ func (d *Decision) limit(to Verb, why lookleap.Code, reason anml.Reason) {
 
 func (d *Decision) refuse(why lookleap.Code, reason anml.Reason) { d.limit(VerbRefuse, why, reason) }
 func (d *Decision) prompt(why lookleap.Code)                     { d.limit(VerbPrompt, why, "") }
-func (d *Decision) warn(text string)                             { d.Warnings = append(d.Warnings, text) }
 
-// inputs are all inputs of a decision about one field.
+// inputs are all inputs of a decision about one item.
 type inputs struct {
-	kind       disclosureKind
-	field      string
-	purpose    string // that the profile and the user see
-	stated     bool   // every ask for the field states a purpose
+	item
+	stated     bool // every ask for the field states a purpose
 	owner      Party
 	untrusted  lookleap.Code  // why the party that asks gets no answer, or ""
 	unusable   lookleap.Code  // why the ask can have no answer, or ""
@@ -87,10 +86,9 @@ type inputs struct {
 	standing   StandingRule   // the user's standing will about the field and all who would learn it
 	ruled      bool           // a standing rule matched; asking is the default otherwise
 	inferred   bool           // consent may be inferred: the user began this, and wants that
-	host       anml.Reason    // the host refuses the field in this call, or ""
 	judged     PurposeVerdict // what the purpose is worth
 	category   string         // sensitive category, or ""
-	sources    []source       // services that the value came from, other than the recipient
+	services   []source       // that the value came from, other than the recipient
 	transfer   *consent       // authorization for exactly this transfer
 	held       *consent       // earlier explicit consent to exactly this
 	prompter   bool           // the user can be asked
@@ -99,156 +97,106 @@ type inputs struct {
 	missing    lookleap.Code  // why there is no value to tell, or ""
 }
 
-// free reports whether the site leaves the field to the user's own policy: its rule is "none", or
-// it has no rule (section 13.2). This alone is not a permission.
-func (g *inputs) free() bool {
-	if !g.recognised || g.foreign || g.kind.unasked() {
-		return false
-	}
-	if !g.rule.Declared {
-		return g.rule.Raised == ""
-	}
-	return g.rule.Requires == anml.RequiresNothing
-}
-
-// implicit reports whether the site's rule for the field is implicit consent.
-func (g *inputs) implicit() bool {
-	return g.recognised && !g.foreign && !g.kind.unasked() && g.rule.Declared && g.rule.Requires == anml.ImplicitConsent
-}
-
-// weigh decides. It is a pure function of its inputs: each rule looks at one input, which can only
+// decisionFor decides. It is a pure function of its inputs: each rule looks at one input, which can only
 // make the decision stricter.
-func weigh(g *inputs) Decision {
-	d := Decision{Field: g.field, Owner: g.owner, Rule: g.rule, Sensitive: g.category != "", standing: g.standing, category: g.category}
-	d.Verb, d.From = VerbAllow, from(g.sources)
-	d.unsure = slices.ContainsFunc(g.sources, func(s source) bool { return s.unsure })
-
-	d.refuseUnsendable(g)
-	if g.transfer == nil { // an authorization of this transfer is the consent to this value
-		d.askEachTime(g)
+func decisionFor(g *inputs) Decision {
+	d := Decision{Field: g.field, Owner: g.owner, Verb: VerbAllow, Rule: g.rule, Sensitive: g.category != "", From: from(g.services),
+		standing: g.standing, category: g.category, unsure: slices.ContainsFunc(g.services, func(s source) bool { return s.unsure })}
+	flows, effect := flowFrom(g.services), EffectAllow
+	if g.ruled {
+		effect = g.standing.Effect
 	}
-	d.rest(g)
+	each := g.transfer == nil // an authorization of this transfer is the consent to this value
+	for _, rule := range []struct {
+		holds  bool
+		verb   Verb
+		code   lookleap.Code
+		reason anml.Reason
+	}{
+		// What is never sent.
+		{effect == EffectDeny, VerbRefuse, g.standing.code(), anml.UserDenied},
+		{g.refuse != "", VerbRefuse, CodeHostRefused, g.refuse},
+		{g.untrusted != "", VerbRefuse, g.untrusted, anml.TrustInsufficient},
+		{g.unusable != "", VerbRefuse, g.unusable, anml.PolicyViolation},
+		{g.judged == PurposeImplausible, VerbRefuse, CodePurposeImplausible, anml.PolicyViolation},
+		{g.store != nil, VerbRefuse, lookleap.CodeOf(g.store), anml.PolicyViolation},
+		{g.missing == CodeNoValue || g.missing == CodeValueType, VerbRefuse, g.missing, anml.UnsupportedField},
+		{g.missing != "", VerbRefuse, g.missing, anml.PolicyViolation},
+		{flows.verb == VerbRefuse, VerbRefuse, flows.code, flows.reason},
+		{g.rule.Requires == anml.Authentication && !g.authentic, VerbRefuse, CodeAuthentication, anml.ConstraintViolation},
+		// What the user is asked about each time.
+		{each, flows.verb, flows.code, flows.reason},
+		{each && g.category != "", VerbPrompt, CodeSensitive, ""},
+		{each && !g.recognised, VerbPrompt, CodeUnrecognisedField, ""},
+		{each && g.version, VerbPrompt, CodeOtherVersion, ""},
+		{each && !g.stated, VerbPrompt, anml.CodeNoPurpose, ""},
+		{each && g.judged == PurposeVague, VerbPrompt, CodePurposeVague, ""},
+		{each && effect == EffectAsk, VerbPrompt, CodeUserRule, ""},
+	} {
+		if rule.holds {
+			d.limit(rule.verb, rule.code, rule.reason)
+		}
+	}
+	if d.Verb == VerbAllow {
+		d.rest(g)
+	}
 	if (d.Verb == VerbPrompt || d.Verb == VerbDefer) && !g.prompter {
-		d.refuse(lookleap.CodeConsentNoPrompter, unobtainable(g))
+		reason := anml.PolicyViolation
+		if g.rule.Declared && g.rule.Requires.Rank() >= anml.ExplicitConsent.Rank() { // a rule of the site requires consent
+			reason = anml.ConstraintViolation
+		}
+		d.refuse(lookleap.CodeConsentNoPrompter, reason)
 	}
-	d.caution(g)
+	if d.Verb != VerbRefuse {
+		d.caution(g)
+	}
 	return d
-}
-
-// refuseUnsendable refuses what is never sent.
-func (d *Decision) refuseUnsendable(g *inputs) {
-	if g.ruled && g.standing.Effect == EffectDeny {
-		d.refuse(g.standing.code(), anml.UserDenied)
-	}
-	if g.host != "" {
-		d.refuse(CodeHostRefused, g.host)
-	}
-	if g.untrusted != "" {
-		d.refuse(g.untrusted, anml.TrustInsufficient)
-	}
-	if g.unusable != "" {
-		d.refuse(g.unusable, anml.PolicyViolation)
-	}
-	if g.judged == PurposeImplausible {
-		d.refuse(CodePurposeImplausible, anml.PolicyViolation)
-	}
-	if g.store != nil {
-		d.refuse(lookleap.CodeOf(g.store), anml.PolicyViolation)
-	}
-	if g.missing == CodeNoValue || g.missing == CodeValueType {
-		d.refuse(g.missing, anml.UnsupportedField)
-	} else if g.missing != "" {
-		d.refuse(g.missing, anml.PolicyViolation)
-	}
-	if f := flowFrom(g.sources); f.verb == VerbRefuse {
-		d.refuse(f.code, f.reason)
-	}
-	if g.rule.Requires == anml.Authentication && !g.authentic {
-		d.refuse(CodeAuthentication, anml.ConstraintViolation)
-	}
-}
-
-// askEachTime asks about what needs the user's consent to this value each time.
-func (d *Decision) askEachTime(g *inputs) {
-	f := flowFrom(g.sources)
-	d.limit(f.verb, f.code, f.reason)
-	if g.category != "" {
-		d.prompt(CodeSensitive)
-	}
-	if !g.recognised {
-		d.prompt(CodeUnrecognisedField)
-	}
-	if g.version {
-		d.prompt(CodeOtherVersion)
-	}
-	if !g.stated {
-		d.prompt(anml.CodeNoPurpose)
-	} else if g.judged == PurposeVague {
-		d.prompt(CodePurposeVague)
-	}
-	if g.ruled && g.standing.Effect == EffectAsk {
-		d.prompt(CodeUserRule)
-	}
 }
 
 // rest finds the basis of an allowance, and asks the user if there is no basis.
 func (d *Decision) rest(g *inputs) {
-	if d.Verb != VerbAllow {
-		return
-	}
+	own := g.recognised && !g.foreign && !g.kind.unasked() // the rule can permit something
+	implicit := own && g.rule.Declared && g.rule.Requires == anml.ImplicitConsent
+	// The site leaves the field to the user's own policy: its rule is "none", or it has no rule
+	// (section 13.2). This alone is not a permission.
+	free := own && (g.rule.Declared && g.rule.Requires == anml.RequiresNothing || !g.rule.Declared && g.rule.Raised == "")
 	allowed := g.ruled && g.standing.Effect == EffectAllow
 	switch {
 	case g.transfer != nil || g.held != nil:
 		d.granted = cmp.Or(g.transfer, g.held)
 		d.Code, d.Basis, d.Reference = CodeConsentHeld, anml.ConsentExplicit, d.granted.ID
-	case allowed && g.implicit():
-		d.Code, d.Basis = CodeUserRule, anml.ConsentImplicit
-	case allowed && g.free():
-		d.Code, d.Basis = CodeUserRule, anml.ConsentDelegated
-	case g.inferred && g.implicit():
+	case allowed && implicit:
+		d.Code, d.Basis, d.Reference = CodeUserRule, anml.ConsentImplicit, d.standing.name()
+	case allowed && free:
+		d.Code, d.Basis, d.Reference = CodeUserRule, anml.ConsentDelegated, d.standing.name()
+	case g.inferred && implicit:
 		d.Code, d.Basis, d.Reference = CodeConsentInferred, anml.ConsentImplicit, "initiation"
-	case g.free() || g.implicit():
+	case free || implicit:
 		d.prompt(lookleap.CodeNeedsConsent)
 	default:
 		d.prompt(CodeExplicitConsent)
 	}
 }
 
-// unobtainable returns the reason of a refusal when there is no prompter: the constraint if a rule
-// of the site requires consent, otherwise the agent's own policy.
-func unobtainable(g *inputs) anml.Reason {
-	if g.rule.Declared && g.rule.Requires.Rank() >= anml.ExplicitConsent.Rank() {
-		return anml.ConstraintViolation
-	}
-	return anml.PolicyViolation
-}
-
 // caution adds warnings that the user should see before agreeing.
 func (d *Decision) caution(g *inputs) {
-	if d.Verb == VerbRefuse {
-		return
-	}
-	switch {
-	case !g.stated:
-		d.warn("no purpose stated")
-	case g.judged == PurposeVague:
-		d.warn("the stated purpose is vague")
-	}
-	if g.category != "" {
-		d.warn("this is sensitive: " + g.category)
-	}
-	if g.version {
-		d.warn("the document is of a version that is not understood")
-	}
-	if g.foreign {
-		d.warn("the rules in the document do not come from the party that asks")
-	}
-	if !g.recognised {
-		d.warn("the field is not a standard one")
+	for _, warning := range []struct {
+		holds bool
+		text  string
+	}{
+		{!g.stated, "no purpose stated"},
+		{g.stated && g.judged == PurposeVague, "the stated purpose is vague"},
+		{g.category != "", "this is sensitive: " + g.category},
+		{g.version, "the document is of a version that is not understood"},
+		{g.foreign, "the rules in the document do not come from the party that asks"},
+		{!g.recognised, "the field is not a standard one"},
+	} {
+		if warning.holds {
+			d.Warnings = append(d.Warnings, warning.text)
+		}
 	}
 }
 
-// code returns the code of what a rule decides.
 func (r StandingRule) code() lookleap.Code {
 	if r.refuses() && r.Domain != "*" {
 		return CodeDomainRefused
@@ -256,7 +204,6 @@ func (r StandingRule) code() lookleap.Code {
 	return CodeUserRule
 }
 
-// name returns how a ledger refers to a rule.
 func (r StandingRule) name() string { return "rule " + r.Field + " " + r.Domain }
 
 // Act is an action, as a host's policy sees it. Its texts come from the service: treat them as
@@ -353,3 +300,92 @@ func words(text string) []string {
 	}
 	return strings.Fields(divided.String())
 }
+
+// Subject is what a service asks for, as the functions of a [UserPolicy] see it. Its texts come
+// from the service and are untrusted.
+type Subject struct {
+	Field     string
+	Purpose   string // "" if no purpose is stated
+	Category  string // of the value in the profile, or ""
+	Owner     string // domain whose ask it is
+	Recipient string // host that would receive the value
+}
+
+// PurposeVerdict is the judgement of a stated purpose (section 14.3).
+type PurposeVerdict uint8
+
+// The verdicts. The zero value refuses.
+const (
+	PurposeImplausible PurposeVerdict = iota // it does not fit the field: refused
+	PurposeVague                             // the user is asked, with a warning
+	PurposeOK
+)
+
+// vaguePurposes are folded purposes that do not say what a value is for.
+var vaguePurposes = sync.OnceValue(func() map[string]bool {
+	vague := map[string]bool{"": true}
+	for _, word := range [...]string{"data", "info", "information", "required", "other", "misc", "miscellaneous", "n/a", "none"} {
+		vague[fold(word).text] = true
+	}
+	return vague
+})
+
+// judgePurpose judges a purpose by its words alone. It is vague if it is blank, repeats the name of
+// the field or is one of a few empty words. All others pass, because words alone cannot show what
+// is plausible.
+func judgePurpose(s Subject) PurposeVerdict {
+	if purpose := fold(s.Purpose).text; vaguePurposes()[purpose] || purpose == fold(s.Field).text {
+		return PurposeVague
+	}
+	return PurposeOK
+}
+
+// The sensitive categories of section 14.2.
+const (
+	CategoryHealth   = "health"
+	CategoryFinance  = "finance"
+	CategoryLocation = "location"
+)
+
+// sensitiveWords are searched anywhere in a field's name or a purpose, in any case. A false match
+// only asks the user once more.
+var sensitiveWords = [...][2]string{
+	{"health", CategoryHealth}, {"medical", CategoryHealth}, {"diagnos", CategoryHealth},
+	{"insurance", CategoryFinance}, {"financ", CategoryFinance}, {"bank", CategoryFinance},
+	{"payment", CategoryFinance}, {"credit", CategoryFinance}, {"income", CategoryFinance},
+	{"location", CategoryLocation}, {"geo", CategoryLocation}, {"whereabouts", CategoryLocation},
+}
+
+// sensitiveCategory returns the category of a text by its words, or "". It looks at the text as it
+// is written, and as a person reads it: without invisible characters, and with plain letters.
+func sensitiveCategory(text string) string {
+	written, read := strings.ToLower(text), ""
+	if !isASCII(text) {
+		read = norm.NFKC.String(cases.Fold().String(norm.NFKC.String(strings.Map(func(r rune) rune {
+			if unseen(r) {
+				return -1
+			}
+			return r
+		}, text))))
+	}
+	for _, word := range sensitiveWords {
+		if strings.Contains(written, word[0]) || strings.Contains(read, word[0]) {
+			return word[1]
+		}
+	}
+	return ""
+}
+
+// secretNames are the keys of names of credentials and official numbers: see [fieldKey]. An
+// argument with such a name counts as the user's, whatever its value.
+var secretNames = sync.OnceValue(func() map[string]bool {
+	names := make(map[string]bool)
+	for _, name := range [...]string{
+		"password", "passwd", "passphrase", "pin", "cvv", "cvc", "otp", "secret", "api key", "access token", "card number",
+		"passport", "passport number", "ssn", "social security number", "national id", "tax id", "iban", "account number",
+		"driving licence", "driver license", "date of birth", "birthday", "birthdate", "dob",
+	} {
+		names[fieldKey(name)] = true
+	}
+	return names
+})

@@ -19,9 +19,7 @@ func TestEdgesOfDecisions(t *testing.T) {
 		st := asker(t)
 		p := st.page(booking("", askFor("email")))
 		p.opened.insecure = true
-		if d := p.Decide(t.Context())[0]; brief(d) != "refuse insecure-transport trust-insufficient" {
-			t.Error(brief(d))
-		}
+		equals(t, brief(p.Decide(t.Context())[0]), "refuse insecure-transport trust-insufficient")
 	})
 	t.Run("ANML-13.12-03/reject-plain-endpoint", func(t *testing.T) {
 		doc := `<head><title>x</title></head><interact><action id="book" method="GET" endpoint="http://shop.example/x"/></interact><knowledge>` + askFor("email") + `</knowledge>`
@@ -46,17 +44,13 @@ func TestEdgesOfDecisions(t *testing.T) {
 	t.Run("ANML-14.3-04/reject-weaker-purpose-first", func(t *testing.T) {
 		st := asker(t).allow("email", "*")
 		x := st.prepares(st.page(booking(rule("email", "none"), askFor("email", `purpose="data"`)+askFor("email"))), Call{})
-		if x.e.Disclosures[0].Code != CodePurposeVague {
-			t.Errorf("%+v", x.e.Disclosures[0])
-		}
+		equals(t, x.e.Disclosures[0].Code, CodePurposeVague)
 	})
 	t.Run("ANML-14.2-04", func(t *testing.T) {
 		t.Run("reject-category-in-another-case", func(t *testing.T) {
 			st := asker(t).allow("tel", "*")
 			st.user.Profile = Fields{"tel": {Text: "1", Category: "Health"}}
-			if d := st.one(booking(rule("tel", "none"), askFor("tel"))); brief(d) != "prompt sensitive" {
-				t.Error(brief(d))
-			}
+			equals(t, brief(st.one(booking(rule("tel", "none"), askFor("tel")))), "prompt sensitive")
 		})
 		t.Run("reject-second-purpose", func(t *testing.T) {
 			st := asker(t).allow("tel", "*")
@@ -67,9 +61,8 @@ func TestEdgesOfDecisions(t *testing.T) {
 				return "", nil
 			}
 			x := st.prepares(st.page(booking(rule("tel", "none"), askFor("tel")+askFor("tel", `purpose="for the doctor"`))), Call{})
-			if x.e.Disclosures[0].Code != CodeSensitive || x.e.Disclosures[0].Category != CategoryHealth {
-				t.Errorf("%+v", x.e.Disclosures[0])
-			}
+			equals(t, x.e.Disclosures[0].Code, CodeSensitive)
+			equals(t, x.e.Disclosures[0].Category, CategoryHealth)
 		})
 		t.Run("reject-field-told-beside-it", func(t *testing.T) { // the category sticks to it too
 			st := asker(t).allow("tel", "*")
@@ -82,18 +75,14 @@ func TestEdgesOfDecisions(t *testing.T) {
 		for text, ok := range map[string]bool{
 			strings.Repeat("x", maxTold): true, strings.Repeat("x", maxTold+1): false, "a\ufffeb": false, "a\uffffb": false, "a\ufffdb": true, "a\x01b": false, "a\tb": true,
 		} {
-			if tellable(text) != ok {
-				t.Errorf("%d octets, %q…: %v", len(text), text[:2], !ok)
-			}
+			equals(t, tellable(text), ok)
 		}
 	})
 	t.Run("ANML-13.2-06/reject-second-type", func(t *testing.T) {
 		st := asker(t).allow("tel", "*")
 		st.user.Profile = Fields{"tel": {Text: "030"}}
 		x := st.prepares(st.page(booking("", askFor("tel")+askFor("tel", `type="boolean"`))), Call{})
-		if x.e.Disclosures[0].Code != CodeValueType {
-			t.Errorf("%+v", x.e.Disclosures[0])
-		}
+		equals(t, x.e.Disclosures[0].Code, CodeValueType)
 	})
 }
 
@@ -111,8 +100,7 @@ func TestEdgesOfReplies(t *testing.T) {
 	})
 	t.Run("ANML-11.1-02/reject-unknown-reason", func(t *testing.T) {
 		st := asker(t)
-		_, err := st.prepare(st.page(booking("", askFor("email"))), Call{Reply: &Reply{Refuse: map[string]anml.Reason{"email": "because"}}})
-		hasCode(t, err, lookleap.CodeUsage)
+		hasCode(t, second(st.prepare(st.page(booking("", askFor("email"))), Call{Reply: &Reply{Refuse: map[string]anml.Reason{"email": "because"}}})), lookleap.CodeUsage)
 	})
 	t.Run("ANML-9.3-03/accept-empty-argument", func(t *testing.T) {
 		st := asker(t)
@@ -122,14 +110,12 @@ func TestEdgesOfReplies(t *testing.T) {
 	})
 	t.Run("ANML-11.1-01/reject-inform-of-blanks", func(t *testing.T) {
 		st := asker(t)
-		_, err := st.prepare(st.page(booking("", "")), Call{Reply: &Reply{Informs: []Told{{Text: " \n"}}}})
-		hasCode(t, err, lookleap.CodeUsage)
+		hasCode(t, second(st.prepare(st.page(booking("", "")), Call{Reply: &Reply{Informs: []Value{{Text: " \n"}}}})), lookleap.CodeUsage)
 	})
 	t.Run("ANML-14.1-01/reject-data-in-the-field-of-a-counter-ask", func(t *testing.T) {
 		st := asker(t)
 		must(t, st.user.Policy.Set(StandingRule{Field: "email", Domain: "*"}))
-		_, err := st.prepare(st.page(booking("", "")), Call{Reply: &Reply{Asks: []Counter{{Field: "write to ann@example.org", Purpose: "to know"}}}})
-		hasCode(t, err, CodeUserRule)
+		hasCode(t, second(st.prepare(st.page(booking("", "")), Call{Reply: &Reply{Asks: []Counter{{Field: "write to ann@example.org", Purpose: "to know"}}}})), CodeUserRule)
 	})
 	t.Run("ANML-14.1-08/accept-answered-by-the-user-before", func(t *testing.T) {
 		st := asker(t)
@@ -147,9 +133,7 @@ func TestEdgesOfConsents(t *testing.T) {
 	hour := start.Add(time.Hour)
 	kept := func(t *testing.T, x *prepared, until time.Time) int {
 		t.Helper()
-		if _, _, err := x.settle(all, until); err != nil {
-			t.Fatal(err)
-		}
+		must(t, third(x.settle(all, until)))
 		keys, err := x.p.session.consents.store.Keys(t.Context(), keyConsent)
 		must(t, err)
 		return len(keys)
@@ -157,9 +141,7 @@ func TestEdgesOfConsents(t *testing.T) {
 	doc := booking(rule("email", "explicit-consent"), askFor("email"))
 	t.Run("ANML-16.6-04/accept-kept", func(t *testing.T) {
 		st := asker(t)
-		if n := kept(t, st.prepares(st.page(doc), Call{}), hour); n != 1 {
-			t.Errorf("%d", n)
-		}
+		equals(t, kept(t, st.prepares(st.page(doc), Call{}), hour), 1)
 		st.net.Clock().Advance(time.Hour)
 		if list, err := st.s.Consents(t.Context()); err != nil || len(list) != 0 {
 			t.Error("what has ended is in force", list, err)
@@ -167,27 +149,17 @@ func TestEdgesOfConsents(t *testing.T) {
 	})
 	t.Run("ANML-16.6-04/reject-kept", func(t *testing.T) {
 		now := asker(t)
-		if n := kept(t, now.prepares(now.page(doc), Call{}), start); n != 0 {
-			t.Error("for no time at all")
-		}
+		equals(t, kept(t, now.prepares(now.page(doc), Call{}), start), 0)
 		other := asker(t)
 		x := other.prepares(other.page(strings.Replace(service(doc), `1.0" role`, `2.0" role`, 1)), Call{})
-		if n := kept(t, x, hour); n != 0 {
-			t.Error("for a version that is not understood")
-		}
+		equals(t, kept(t, x, hour), 0)
 		words := asker(t)
-		if n := kept(t, words.prepares(words.page(booking("", "")), Call{Reply: &Reply{Informs: []Told{{Text: "hello"}}}}), hour); n != 0 {
-			t.Error("for the agent's own words")
-		}
+		equals(t, kept(t, words.prepares(words.page(booking("", "")), Call{Reply: &Reply{Informs: []Value{{Text: "hello"}}}}), hour), 0)
 		arg := asker(t)
-		if n := kept(t, arg.prepares(arg.page(booking("", "")), Call{Action: "find", Args: map[string]string{"email": annsEmail}}), hour); n != 0 {
-			t.Error("for an argument")
-		}
+		equals(t, kept(t, arg.prepares(arg.page(booking("", "")), Call{Action: "find", Args: map[string]string{"email": annsEmail}}), hour), 0)
 		crossed := asker(t)
 		pageFor(t, crossed.net, crossed.session(), "https://a.example/a", `<knowledge><inform>You are `+annsEmail+`</inform></knowledge>`)
-		if n := kept(t, crossed.prepares(crossed.page(doc), Call{}), hour); n != 0 {
-			t.Error("for what another service told")
-		}
+		equals(t, kept(t, crossed.prepares(crossed.page(doc), Call{}), hour), 0)
 	})
 	t.Run("ANML-14.2-01/reject-other-cover", func(t *testing.T) {
 		base := cover{discloseAnswer, "s", "o", "e", "f", "v", []string{"p"}, []string{"x"}}
@@ -209,9 +181,7 @@ func TestEdgesOfConsents(t *testing.T) {
 			t.Errorf("%+v, %v", held, err)
 		}
 		e, told := exchange{Serving: "s", Asker: "o", Endpoint: "e"}, disclosure{Kind: discloseAnswer, Field: "f", Value: "v", Purposes: []string{"p"}, From: []string{"x"}}
-		if c := e.cover(&told); c.digest() != base.digest() {
-			t.Errorf("%+v", c)
-		}
+		equals(t, e.cover(&told).digest(), base.digest())
 	})
 	t.Run("ANML-14.2-05/accept-authorizations-of-a-source", func(t *testing.T) {
 		st := asker(t)
@@ -239,7 +209,7 @@ func TestEdgesOfConsents(t *testing.T) {
 			want int
 		}{{"accept-just-in-time", 5 * time.Minute, 1}, {"reject-too-late", 5*time.Minute + 1, 2}, {"reject-before-it-was-shown", -1, 3}} {
 			t.Run(c.name, func(t *testing.T) {
-				if _, err := x.p.session.settle(t.Context(), x.e, "plan", all, time.Time{}, start.Add(c.at)); err != nil || shown != c.want {
+				if _, err := x.p.session.recheck(t.Context(), x.e, "plan", all, time.Time{}, start.Add(c.at)); err != nil || shown != c.want {
 					t.Errorf("shown %d times, %v", shown, err)
 				}
 			})
@@ -248,13 +218,9 @@ func TestEdgesOfConsents(t *testing.T) {
 	t.Run("ANML-14.4-02/reject-use-of-what-is-not-stored", func(t *testing.T) {
 		st := asker(t)
 		p := st.page(`<head><title>x</title></head><body usage="train">x</body>`)
-		if u := p.effectiveUsage(p.doc.Site, anmltrust.Body, p.doc.Site.Body().Node, start); u != anml.UsageTrain {
-			t.Error(u)
-		}
+		equals(t, p.usage(p.doc.Site, anmltrust.Body, p.doc.Site.Body().Node, start), anml.UsageTrain)
 		p.opened.noStore = true
-		if u := p.effectiveUsage(p.doc.Site, anmltrust.Body, p.doc.Site.Body().Node, start); u != anml.UsageNone {
-			t.Error(u)
-		}
+		equals(t, p.usage(p.doc.Site, anmltrust.Body, p.doc.Site.Body().Node, start), anml.UsageNone)
 	})
 	t.Run("ANML-13.2-13/reject-store-that-cannot-be-read", func(t *testing.T) {
 		for _, prefix := range []string{keySensitive, keyRefused, keyDeleted} {

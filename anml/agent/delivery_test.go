@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -50,7 +49,7 @@ func TestToldAnywhere(t *testing.T) {
 	ways := map[string]Call{
 		"answer":   {Action: "book", Reply: &Reply{Values: map[string]Value{"member": {Text: secret}}}},
 		"argument": {Action: "find", Args: map[string]string{"q": "my number: " + secret}},
-		"inform":   {Action: "book", Reply: &Reply{Omit: []string{"member"}, Informs: []Told{{Text: "the number is 4711 8822"}}}},
+		"inform":   {Action: "book", Reply: &Reply{Omit: []string{"member"}, Informs: []Value{{Text: "the number is 4711 8822"}}}},
 	}
 	asked := func(t *testing.T, st *stand) {
 		t.Helper()
@@ -63,8 +62,7 @@ func TestToldAnywhere(t *testing.T) {
 			}
 		}
 		st.s.agent.host.Prompter = nil
-		_, err := st.prepare(b, ways["argument"])
-		hasCode(t, err, lookleap.CodeConsentNoPrompter)
+		hasCode(t, second(st.prepare(b, ways["argument"])), lookleap.CodeConsentNoPrompter)
 	}
 	t.Run("O03", func(t *testing.T) {
 		for place, doc := range saying(secret) {
@@ -151,9 +149,7 @@ func TestToldAnywhere(t *testing.T) {
 			pageFor(t, st.net, st.session(), "https://a.example/a", saying(secret)["body"])
 			b := pageFor(t, st.net, st.session(), "https://b.example/b", finder("GET", "", "x", "y"))
 			for _, args := range []map[string]string{{"x": "4711", "y": "8822"}, {"x": "8822", "y": "4711"}} {
-				if x := st.prepares(b, Call{Action: "find", Args: args}); len(x.items) != 2 {
-					t.Errorf("%q: %+v", args, x.items)
-				}
+				equals(t, len(st.prepares(b, Call{Action: "find", Args: args}).items), 2)
 			}
 		})
 		t.Run("accept-the-same-service", func(t *testing.T) {
@@ -178,9 +174,7 @@ func TestToldAnywhere(t *testing.T) {
 					st.s.Context().Supplied(annsEmail)
 				}
 				d := st.one(booking("", askFor("email")))
-				if got := fmt.Sprint(d.Verb, " ", d.Code, " ", d.From); got != c.want {
-					t.Errorf("got %s, want %s", got, c.want)
-				}
+				equals(t, fmt.Sprint(d.Verb, " ", d.Code, " ", d.From), c.want)
 			})
 		}
 		t.Run("accept-what-the-user-said", func(t *testing.T) {
@@ -239,9 +233,7 @@ func TestFlood(t *testing.T) {
 					loud.opts.Limits = limits
 					open(loud)
 					want, got := see(quiet, quiet.page(doc)), see(loud, loud.page(doc))
-					if !slices.Equal(got, want) {
-						t.Errorf("got %q, want %q", got, want)
-					}
+					sameList(t, got, want)
 					_, err := loud.prepare(loud.page(doc), told)
 					hasCode(t, err, CodePrivateContext) // what it told is still its own
 				})
@@ -260,9 +252,7 @@ func TestFlood(t *testing.T) {
 			t.Error("there is a page")
 		}
 		pageFor(t, st.net, st.s, "https://b.example/b", titled)
-		if got := domains(sourcesOf(st.s, "b.example", "unique7word")); got != "evil.example" {
-			t.Errorf("from %q", got)
-		}
+		equals(t, domains(sourcesOf(st.s, "b.example", "unique7word")), "evil.example")
 	})
 }
 
@@ -294,7 +284,7 @@ func TestRecordedTooMuch(t *testing.T) {
 	t.Run("O05/reject-medium", func(t *testing.T) {
 		_, p := full(t)
 		m, err := p.LoadMedium(t.Context(), p.Media()[0])
-		if hasCode(t, err, lookleap.CodeLimit); m != nil {
+		if hasCode(t, err, lookleap.CodeLimit); m.Body != nil {
 			t.Error("there is a medium")
 		}
 	})

@@ -26,7 +26,6 @@ type exchange struct {
 	Action   string `json:"action"`   // id
 }
 
-// location returns the document's URL without its query.
 func (e exchange) location() string { return withoutQuery(e.Document) }
 
 // disclosure is one field, argument or text that a call sends, with the decision about it.
@@ -53,7 +52,6 @@ type disclosure struct {
 	Shown      time.Time        `json:"authenticated,omitzero"` // when the user was authenticated
 }
 
-// disclosureKind is the place of a disclosure in what is sent.
 type disclosureKind string
 
 const (
@@ -115,7 +113,7 @@ func withheld(disclosures []disclosure, why lookleap.Code, reason anml.Reason) (
 func (f *decider) disclose(ctx context.Context, e exchange, asked []item, act anml.Action, args []anml.Arg,
 	c Call) ([]disclosure, []lookleap.ConsentItem, error) {
 	r, location := c.reply(), f.page.location()
-	b := &disclosureBuilder{decider: f, to: f.along(e, nil)}
+	b := &disclosureBuilder{decider: f, to: newRoute(e, nil)}
 	b.join(ctx, args, c, r)
 	if err := b.answers(ctx, asked, r); err != nil {
 		return nil, nil, err
@@ -221,15 +219,17 @@ func (r *Reply) refusal(field string) anml.Reason {
 // fit checks that a call fits one of the two ways to execute an action, and returns its arguments. If
 // something is answered or told, an ANML document is sent. Otherwise its arguments are sent in the
 // encoding that it names (sections 9.3 and 11.1).
-func (s *actionRequest) fit(act anml.Action, asks []anml.Ask, c Call) ([]anml.Arg, error) {
-	s.Response = answers(act, asks, c)
-	if s.Response {
-		return nil, unanswerable(act, asks, c)
-	}
-	if err := silent(asks, c); err != nil {
+func (s *actionRequest) fit(act anml.Action, asks []anml.Ask, c Call) (args []anml.Arg, err error) {
+	s.Response, err = answers(act, asks, c)
+	switch {
+	case err != nil || s.Response:
 		return nil, err
+	case len(c.Args) > 0 && len(c.ArgsJSON) > 0:
+		return nil, errBothArgs
+	case len(c.ArgsJSON) > 0:
+		return act.ArgsJSON(c.ArgsJSON)
 	}
-	return arguments(act, c)
+	return act.Args(c.Args)
 }
 
 // encode builds the request of an action that answers no ask.
@@ -254,9 +254,6 @@ func (s *actionRequest) encode(act anml.Action, args []anml.Arg) error {
 	return nil
 }
 
-// asksFor returns the asks in the action's container that point to it.
-func asksFor(site anml.Site, act anml.Action) []anml.Ask { return asksByAction(site)[act.ID()] }
-
 // asksByAction returns the asks of a container, keyed by the action that they point to.
 func asksByAction(site anml.Site) map[string][]anml.Ask {
 	asks := make(map[string][]anml.Ask)
@@ -267,15 +264,32 @@ func asksByAction(site anml.Site) map[string][]anml.Ask {
 }
 
 // answers reports whether a call sends an agent response: there is something to answer or to tell,
-// and the method has a body.
-func answers(act anml.Action, asks []anml.Ask, c Call) bool {
-	if !hasBody(act.Method()) {
-		return false
+// and the method has a body. It returns an error if the action cannot be executed that way. A
+// response takes no arguments, and every required parameter needs an ask of the same name. A request
+// without one carries no answers.
+func answers(act anml.Action, asks []anml.Ask, c Call) (bool, error) {
+	r := c.reply()
+	if !hasBody(act.Method()) || len(r.Informs)+len(r.Asks) == 0 && !slices.ContainsFunc(asks, func(ask anml.Ask) bool {
+		return ask.Required() || !slices.Contains(r.Omit, ask.Field())
+	}) {
+		if len(r.Values)+len(r.Refuse)+len(r.Informs)+len(r.Asks) > 0 || slices.ContainsFunc(asks, anml.Ask.Required) {
+			return false, errNoBody
+		}
+		return false, nil
 	}
-	reply := c.reply()
-	return len(reply.Informs) > 0 || len(reply.Asks) > 0 || slices.ContainsFunc(asks, func(ask anml.Ask) bool {
-		return ask.Required() || !slices.Contains(reply.Omit, ask.Field())
-	})
+	if len(c.Args) > 0 || !emptyArgs(c.ArgsJSON) {
+		return true, errArgsAndReply
+	}
+	asked := make(map[string]bool, len(asks))
+	for _, ask := range asks {
+		asked[ask.Field()] = true
+	}
+	for param := range act.Params() {
+		if param.Required() && !asked[param.Name()] {
+			return true, fmt.Errorf("%w: %s, which no ask stands for", anml.ErrParamMissing, quote(param.Name()))
+		}
+	}
+	return true, nil
 }
 
 // hasBody reports whether a method can carry answers. Answers never enter a URL.
@@ -289,43 +303,3 @@ var (
 	errArgsAndReply = coded.New("usage", "an action that is answered takes no arguments: put the values into the Reply")
 	errNoBody       = coded.New("no-body-method", "the action's method has no body, and answers never enter a URL")
 )
-
-// unanswerable returns why an action cannot be executed by answering. Such a call takes no
-// arguments, and every required parameter needs an ask of the same name.
-func unanswerable(act anml.Action, asks []anml.Ask, c Call) error {
-	if len(c.Args) > 0 || !emptyArgs(c.ArgsJSON) {
-		return errArgsAndReply
-	}
-	asked := make(map[string]bool, len(asks))
-	for _, ask := range asks {
-		asked[ask.Field()] = true
-	}
-	for param := range act.Params() {
-		if param.Required() && !asked[param.Name()] {
-			return fmt.Errorf("%w: %s, which no ask stands for", anml.ErrParamMissing, quote(param.Name()))
-		}
-	}
-	return nil
-}
-
-// silent returns an error if a call answers something, or must: a request without an ANML document
-// carries no answers.
-func silent(asks []anml.Ask, c Call) error {
-	r := c.reply()
-	if len(r.Values) > 0 || len(r.Refuse) > 0 || len(r.Informs) > 0 || len(r.Asks) > 0 ||
-		slices.ContainsFunc(asks, anml.Ask.Required) {
-		return errNoBody
-	}
-	return nil
-}
-
-// arguments checks a call's arguments against the parameters of its action.
-func arguments(act anml.Action, c Call) ([]anml.Arg, error) {
-	switch {
-	case len(c.Args) > 0 && len(c.ArgsJSON) > 0:
-		return nil, errBothArgs
-	case len(c.ArgsJSON) > 0:
-		return act.ArgsJSON(c.ArgsJSON)
-	}
-	return act.Args(c.Args)
-}

@@ -63,14 +63,10 @@ func TestAnsweringActions(t *testing.T) {
 	t.Run("ANML-13.4-05/accept-shown-with-values", func(t *testing.T) {
 		s := newStage(t, setting{doc: asking, user: User{Profile: ada}})
 		s.does(Call{Action: "book"}, lookleap.CodeOK)
-		if n := len(s.user.Requests()); n != 1 {
-			t.Fatalf("asked %d times", n)
-		}
+		equals(t, len(s.user.Requests()), 1)
 		shown := s.user.Requests()[0].String()
 		for _, want := range []string{"ada@example.org", "+44 20 7946 0000", "to send the ticket", "POST"} {
-			if !strings.Contains(shown, want) {
-				t.Errorf("%q is not shown:\n%s", want, shown)
-			}
+			hasTexts(t, shown, want)
 		}
 	})
 	for name, ledger := range map[string]lookleap.Store{"error": brokenLedger(false), "panic": brokenLedger(true)} {
@@ -98,7 +94,7 @@ func TestAnswersNeedABody(t *testing.T) {
 		})
 	}
 	for name, reply := range map[string]Reply{
-		"refusal": {Refuse: map[string]anml.Reason{"email": anml.UserDenied}}, "inform": {Informs: []Told{{Text: "by bus"}}},
+		"refusal": {Refuse: map[string]anml.Reason{"email": anml.UserDenied}}, "inform": {Informs: []Value{{Text: "by bus"}}},
 		"ask": {Asks: []Counter{{Field: "lang", Purpose: "to answer you"}}},
 	} {
 		t.Run("ANML-9.3-03/reject-"+name, func(t *testing.T) {
@@ -172,12 +168,8 @@ func TestFormats(t *testing.T) {
 			}})
 			s.does(Call{Action: "book"}, lookleap.CodeOK)
 			sent := s.net.Journal().Requests()[0]
-			if got := sent.Header.Get("Content-Type"); got != c.want.MediaType() {
-				t.Errorf("got %s, want %s", got, c.want.MediaType())
-			}
-			if _, err := anml.Parse(sent.Header.Get("Content-Type"), sent.Body, anml.ReadOptions{Role: anml.RoleAgentResponse}); err != nil {
-				t.Error(err)
-			}
+			equals(t, sent.Header.Get("Content-Type"), c.want.MediaType())
+			must(t, second(anml.Parse(sent.Header.Get("Content-Type"), sent.Body, anml.ReadOptions{Role: anml.RoleAgentResponse})))
 		})
 	}
 	t.Run("ANML-11.3-25/accept-415-preference", func(t *testing.T) {
@@ -188,9 +180,7 @@ func TestFormats(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 		s.does(Call{Action: "book"}, lookleap.CodeOK)
-		if got := s.net.Journal().Requests()[1].Header.Get("Content-Type"); got != anml.MediaTypeJSON {
-			t.Errorf("got %s", got)
-		}
+		equals(t, s.net.Journal().Requests()[1].Header.Get("Content-Type"), anml.MediaTypeJSON)
 	})
 }
 
@@ -201,9 +191,7 @@ func TestPersonalArguments(t *testing.T) {
 	t.Run("ANML-13.4-05/accept-personal-get", func(t *testing.T) {
 		s := newStage(t, setting{doc: doc, user: User{Profile: ada}})
 		s.does(Call{Action: "find", Args: map[string]string{"q": "ada@example.org"}}, lookleap.CodeOK)
-		if n := len(s.user.Requests()); n != 1 {
-			t.Fatalf("asked %d times", n)
-		}
+		equals(t, len(s.user.Requests()), 1)
 		for _, item := range s.user.Requests()[0].Items {
 			if item.Optional {
 				t.Errorf("the item %s can be left out, and the argument is sent all the same", item.ID)
@@ -253,6 +241,111 @@ func TestNoOtherOriginGetsAnswers(t *testing.T) {
 			}
 			if n := len(s.net.Journal().Dials(other.Addr().String())); n != 0 {
 				t.Errorf("%d connections", n)
+			}
+		})
+	}
+}
+
+// TestArgumentTypes sends an argument of each type, and none of another type.
+func TestArgumentTypes(t *testing.T) {
+	const typed = `<head><title>Shop</title></head><interact><action id="a" method="GET" endpoint="/a"><param name="number" type="number"/><param name="boolean" type="boolean"/>` +
+		`<param name="date" type="date"/><param name="datetime" type="datetime"/><param name="uri" type="uri"/><param name="enum" type="enum"><option value="red"/></param>` +
+		`<param name="text" pattern="[a-z]+" min="2" max="3"/></action></interact>`
+	for name, c := range map[string]struct{ good, bad, sent string }{
+		"number":   {"1.5", "many", "1.5"},
+		"boolean":  {"true", "yes", "true"},
+		"date":     {"2026-07-14", "14.7.2026", "2026-07-14"},
+		"datetime": {"2026-07-14T09:00:00Z", "2026-07-14", "2026-07-14T09%3A00%3A00Z"},
+		"uri":      {"urn:x:y", "x y", "urn%3Ax%3Ay"},
+		"enum":     {"red", "blue", "red"},
+		"text":     {"abc", "abcd", "abc"},
+	} {
+		s := newStage(t, setting{doc: typed})
+		t.Run("ANML-8.6.2-03/accept-type-"+name, func(t *testing.T) {
+			s.does(Call{Action: "a", Args: map[string]string{name: c.good}}, lookleap.CodeOK)
+			s.sends("GET /a?" + name + "=" + c.sent)
+		})
+		t.Run("ANML-8.6.2-03/reject-type-"+name, func(t *testing.T) {
+			s.net.Journal().Clear()
+			s.does(Call{Action: "a", Args: map[string]string{name: c.bad}}, anml.CodeParamInvalid)
+			s.does(Call{Action: "a", ArgsJSON: []byte(`{"` + name + `":"` + c.bad + `"}`)}, anml.CodeParamInvalid)
+			s.sends()
+		})
+	}
+	for name, c := range map[string]struct {
+		args map[string]string
+		want string
+	}{
+		"default":              {map[string]string{"q": "tea"}, "GET /search?kind=all&q=tea&n=3"},
+		"value-before-default": {map[string]string{"q": "tea", "n": "5"}, "GET /search?kind=all&q=tea&n=5"},
+	} {
+		t.Run("ANML-8.6.2-03/accept-"+name, func(t *testing.T) {
+			s := newStage(t, setting{doc: searchAndBuy})
+			s.does(Call{Action: "search", Args: c.args}, lookleap.CodeOK)
+			s.sends(c.want)
+		})
+	}
+}
+
+// TestAcknowledgedHTTP: an action at an http endpoint is sent after the user accepted that, and
+// only if it reads.
+func TestAcknowledgedHTTP(t *testing.T) {
+	for name, c := range map[string]struct {
+		method  string
+		replies []labprompt.Reply
+		want    lookleap.Code
+		sent    []string
+	}{
+		"accept-acknowledged":     {"GET", []labprompt.Reply{labprompt.Approve()}, lookleap.CodeOK, []string{"GET /a"}},
+		"reject-not-acknowledged": {"GET", []labprompt.Reply{labprompt.Approve(itemAct, itemOrigin)}, lookleap.CodeConsentRefused, nil},
+		"reject-not-for-post":     {"POST", []labprompt.Reply{labprompt.Approve()}, CodeInsecureEndpoint, nil},
+	} {
+		t.Run("ANML-8.6.1-04/"+name, func(t *testing.T) {
+			s := newStage(t, setting{doc: elsewhere(c.method), replies: c.replies, before: func(s *stage) {
+				s.net.Site("api.shop.example").Plain().Status("*", 204)
+				s.host.Fetcher = s.net.ForeignTransport()
+			}})
+			s.does(Call{Action: "plain"}, c.want)
+			sameList(t, s.sent("api.shop.example"), c.sent)
+		})
+	}
+}
+
+func TestPlainEndpoints(t *testing.T) {
+	foreign := func(h *lookleap.Host, s *stage) { h.Fetcher = s.net.ForeignTransport() }
+	world := func(t *testing.T, method string, replies ...labprompt.Reply) *stage {
+		return newStage(t, setting{doc: elsewhere(method), replies: replies, before: func(s *stage) {
+			s.net.Site("api.shop.example").Plain().Status("*", 204)
+			foreign(s.host, s)
+		}})
+	}
+	t.Run("ANML-13.12-04/accept-acknowledged", func(t *testing.T) {
+		s := world(t, "GET")
+		s.does(Call{Action: "plain"}, lookleap.CodeOK)
+		s.does(Call{Action: "plain"}, lookleap.CodeOK)
+		first, second := s.user.Requests()[0].String(), s.user.Requests()
+		hasTexts(t, first, "without encryption")
+		if got := s.sent("api.shop.example"); len(got) != 2 || len(second) != 1 {
+			t.Errorf("sent %q, asked %d times", got, len(second))
+		}
+		if h := s.net.Journal().Requests("api.shop.example")[0].Header; h.Get("Cookie") != "" || h.Get("Authorization") != "" {
+			t.Errorf("%v", h)
+		}
+	})
+	t.Run("ANML-13.12-04/reject-not-acknowledged", func(t *testing.T) {
+		s := world(t, "GET", labprompt.Approve(itemAct, itemOrigin))
+		s.does(Call{Action: "plain"}, lookleap.CodeConsentRefused)
+		sameList(t, s.sent("api.shop.example"), nil)
+	})
+	for id, method := range map[string]string{
+		"ANML-13.12-04/reject-acting": "POST", "ANML-13.6-04/reject-post": "POST", "ANML-13.12-03/reject-post": "POST",
+		"K01/reject-http": "POST", "K01/reject-http-put": "PUT", "K01/reject-http-patch": "PATCH", "K01/reject-http-delete": "DELETE",
+	} {
+		t.Run(id, func(t *testing.T) {
+			s := world(t, method)
+			s.does(Call{Action: "plain"}, CodeInsecureEndpoint)
+			if got := s.sent("api.shop.example"); got != nil || len(s.user.Requests()) != 0 {
+				t.Errorf("sent %q, asked %d times", got, len(s.user.Requests()))
 			}
 		})
 	}

@@ -75,7 +75,7 @@ func (s *Session) ForgetDiscovery(ctx context.Context, origin string) error {
 	if err != nil {
 		return err
 	}
-	s.pages.forget(u.Origin())
+	s.pages.forget(func(url string, _ *Page) bool { return strings.HasPrefix(url, u.Origin()+"/") })
 	if err := s.memory.forget(ctx, u.Origin()); err != nil {
 		return &lookleap.Error{Code: lookleap.CodeIO, Subject: u.Origin(),
 			Message: "the user's store could not delete what discovery remembered", Err: err}
@@ -155,7 +155,6 @@ func (d *discovery) try(c candidate) (*Page, error) {
 	return nil, err
 }
 
-// note notes how the search at a place ended.
 func (d *discovery) note(source, place string, err error) {
 	d.trace = append(d.trace, source+" "+place+": "+string(lookleap.CodeOf(err)))
 }
@@ -195,47 +194,37 @@ func (d *discovery) ended(err error) bool {
 	return ended(d.ctx, d.origin) != nil || lookleap.CodeOf(err) == lookleap.CodeClosed
 }
 
+// attempt is what an error of a place says about its document. Of several, the greatest says most.
+type attempt int
+
+const (
+	foundNothing attempt = iota
+	foundAbsent          // no document is there
+	foundUnsure          // it may be there at another time, or for another caller
+	foundUnusable
+)
+
+func attemptOf(err error) attempt {
+	status := responseBehind(err).Status
+	switch code := lookleap.CodeOf(err); {
+	case code == lookleap.CodeOK:
+		return foundNothing
+	case code == CodeNoANML, code == CodeGone, code == lookleap.CodeMediaType, status == http.StatusNotFound, status == http.StatusGone:
+		return foundAbsent
+	case unreachable(code), code == lookleap.CodeBadStatus, code == lookleap.CodeDNSSECBogus, code == CodeInconclusive:
+		return foundUnsure
+	}
+	return foundUnusable
+}
+
 // weightier returns the error that says more, the first of equals.
 func weightier(a, b error) error {
-	if weight(b) > weight(a) {
+	if attemptOf(b) > attemptOf(a) {
 		return b
 	}
 	return a
 }
 
-// weight orders the reasons why nothing was found: an unusable document says most, then
-// an inconclusive attempt, then an absence.
-func weight(err error) int {
-	switch code := lookleap.CodeOf(err); {
-	case code == lookleap.CodeOK:
-		return 0
-	case absent(err):
-		return 1
-	case inconclusive(err):
-		return 2
-	default:
-		return 3
-	}
-}
-
-// absent reports whether an error says that no document is at a place.
-func absent(err error) bool {
-	switch lookleap.CodeOf(err) {
-	case CodeNoANML, CodeGone, lookleap.CodeMediaType:
-		return true
-	}
-	status := responseBehind(err).Status
-	return status == http.StatusNotFound || status == http.StatusGone
-}
-
-// inconclusive reports whether an error leaves open whether there is a document: it may
-// be there at another time, or for another caller.
-func inconclusive(err error) bool {
-	code := lookleap.CodeOf(err)
-	return unreachable(code) || code == lookleap.CodeBadStatus || code == lookleap.CodeDNSSECBogus || code == CodeInconclusive
-}
-
-// end returns the result of a search.
 func (d *discovery) end(page *Page, err error) (*Page, error) {
 	if page != nil {
 		return d.found(page), nil
@@ -244,11 +233,11 @@ func (d *discovery) end(page *Page, err error) (*Page, error) {
 		err = over
 	}
 	e := &lookleap.Error{Code: lookleap.CodeOf(err), Subject: d.origin, Message: strings.Join(d.trace, "; "), Err: err}
-	switch {
+	switch found := attemptOf(err); {
 	case e.Code == CodeGone:
-	case absent(err):
+	case found == foundAbsent:
 		e.Code = CodeNoANML
-	case inconclusive(err):
+	case found == foundUnsure:
 		e.Code = CodeInconclusive
 	default:
 		e.Message = "no usable document was found: " + e.Message
@@ -307,12 +296,7 @@ func advertised(page domain.URL, h http.Header, html []byte) []candidate {
 }
 
 func known(found []candidate, u domain.URL) bool {
-	for _, c := range found {
-		if c.url.String() == u.String() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(found, func(c candidate) bool { return c.url.String() == u.String() })
 }
 
 // dnsName is the prefix of the DNS name that locates a domain's document (section
@@ -343,17 +327,27 @@ func (d *discovery) byDNS(origin domain.URL) ([]candidate, error) {
 }
 
 // places returns the candidates of the records at a name, in the order of priority, then
-// of weight, so that all agents try the same URLs. Without SRV records the path of the
-// TXT record is at the domain itself.
+// of weight, so that all agents try the same URLs. Without SRV records the path of the TXT
+// record is at the domain itself. Without exactly one such record and a usable path in it,
+// the path is the well-known one.
 func places(host string, services, texts []lookleap.Record) []candidate {
-	path, ok := dnsPath(texts)
+	var paths []string
+	for _, r := range texts {
+		if p, ours := parseDNSText(r.Text); ours {
+			paths = append(paths, p)
+		}
+	}
+	path := wellKnownPath
+	if len(paths) == 1 {
+		path = cmp.Or(paths[0], path)
+	}
 	targets := make([]lookleap.SRV, 0, len(services))
 	for _, r := range services {
 		if r.SRV != nil { // the resolver may be the host's
 			targets = append(targets, *r.SRV)
 		}
 	}
-	if len(services) == 0 && ok {
+	if len(services) == 0 && len(paths) == 1 {
 		targets = []lookleap.SRV{{Port: 443, Target: host}}
 	}
 	slices.SortStableFunc(targets, func(a, b lookleap.SRV) int {
@@ -371,22 +365,6 @@ func places(host string, services, texts []lookleap.Record) []candidate {
 		}
 	}
 	return found
-}
-
-// dnsPath returns the path in the TXT record of discovery, and whether there is exactly
-// one such record. Without a usable path, or with several records, it returns the
-// well-known path.
-func dnsPath(texts []lookleap.Record) (path string, ok bool) {
-	var paths []string
-	for _, r := range texts {
-		if p, ours := parseDNSText(r.Text); ours {
-			paths = append(paths, p)
-		}
-	}
-	if len(paths) != 1 {
-		return wellKnownPath, false
-	}
-	return cmp.Or(paths[0], wellKnownPath), true
 }
 
 // parseDNSText parses a TXT record of discovery: "v=anml1", then tags that are separated
@@ -408,8 +386,10 @@ func parseDNSText(text string) (path string, ours bool) {
 			return "", false
 		}
 		seen[name] = true
-		if name == "path" && isDNSPath(value) {
-			path = value
+		if name == "path" && strings.HasPrefix(value, "/") && !strings.HasPrefix(value, "//") && !strings.ContainsAny(value, "?#") {
+			if _, err := domain.Parse("https://example.com" + value); err == nil { // without dot segments
+				path = value
+			}
 		}
 	}
 	return path, true
@@ -417,13 +397,3 @@ func parseDNSText(text string) (path string, ours bool) {
 
 // maxDNSText is the largest TXT record that is read.
 const maxDNSText = 4096
-
-// isDNSPath reports whether a value is a path and nothing else. Parsing the URL refuses
-// dot segments.
-func isDNSPath(value string) bool {
-	if !strings.HasPrefix(value, "/") || strings.HasPrefix(value, "//") || strings.ContainsAny(value, "?#") {
-		return false
-	}
-	_, err := domain.Parse("https://example.com" + value)
-	return err == nil
-}

@@ -2,7 +2,6 @@ package agent
 
 import (
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -40,9 +39,7 @@ func TestAdvertised(t *testing.T) {
 		for _, id := range []string{"ANML-6.5.2-01", "ANML-7.4-03"} {
 			t.Run(id+"/"+verdict+"-"+strings.ReplaceAll(header, "/", "|"), func(t *testing.T) {
 				found := advertised(mustParse(t, shopOrigin+"/x/y"), http.Header{"Link": {header}}, nil)
-				if got := first(found); got != want {
-					t.Errorf("%q", got)
-				}
+				equals(t, first(found), want)
 			})
 		}
 	}
@@ -74,18 +71,15 @@ func TestAdvertised(t *testing.T) {
 		}
 		t.Run("ANML-6.5.3-01/"+verdict+"-"+inName.Replace(page), func(t *testing.T) {
 			found := advertised(mustParse(t, shopOrigin+"/x/y"), nil, []byte(html+page))
-			if got := first(found); got != want {
-				t.Errorf("%q", got)
-			}
+			equals(t, first(found), want)
 		})
 	}
 	t.Run("ANML-15.1-01/accept-the-document-of-a-page", func(t *testing.T) {
 		f := newFinding(t)
 		f.site.Body("/", "text/html; charset=utf-8", "<html><head>"+link).Handle("/a", document(titled))
 		p, err := f.s.Open(t.Context(), shopOrigin+"/")
-		if err != nil || p.URL() != shopOrigin+"/a" {
-			t.Fatal(p, err)
-		}
+		must(t, err)
+		equals(t, p.URL(), shopOrigin+"/a")
 		f.requests("shop.example", "GET /", "GET /a")
 	})
 	t.Run("ANML-15.1-01/accept-by-negotiation", func(t *testing.T) {
@@ -101,9 +95,7 @@ func TestAdvertised(t *testing.T) {
 			w.Header().Set("Content-Type", "text/html")
 		})
 		for range 2 {
-			if _, err := f.s.Open(t.Context(), shopOrigin+"/"); err != nil {
-				t.Error(err)
-			}
+			must(t, second(f.s.Open(t.Context(), shopOrigin+"/")))
 		}
 		f.requests("shop.example", "GET /")
 	})
@@ -118,8 +110,7 @@ func TestAdvertised(t *testing.T) {
 			}
 			f.site.Body("/", "text/html", page)
 			begin := time.Now()
-			_, err := f.s.Open(t.Context(), shopOrigin+"/")
-			hasCode(f, err, lookleap.CodeTimeout)
+			hasCode(f, second(f.s.Open(t.Context(), shopOrigin+"/")), lookleap.CodeTimeout)
 			if took := time.Since(begin); took != 30*time.Second { // of the bubble's time
 				t.Error(took)
 			}
@@ -129,8 +120,7 @@ func TestAdvertised(t *testing.T) {
 		f := newFinding(t)
 		f.site.Body("/", "text/html", service(titled)).Body("/b", "text/html", "<head>"+link).Body("/a", "text/html", "<head>"+link)
 		for _, path := range []string{"/", "/b"} {
-			_, err := f.s.Open(t.Context(), shopOrigin+path)
-			hasCode(f, err, lookleap.CodeMediaType)
+			hasCode(f, second(f.s.Open(t.Context(), shopOrigin+path)), lookleap.CodeMediaType)
 		}
 		f.requests("shop.example", "GET /", "GET /b", "GET /a")
 	})
@@ -178,9 +168,7 @@ func TestByDNS(t *testing.T) {
 			for _, place := range found {
 				got = append(got, place.url.String())
 			}
-			if !slices.Equal(got, c.want) {
-				t.Errorf("%q, want %q", got, c.want)
-			}
+			sameList(t, got, c.want)
 		})
 	}
 }

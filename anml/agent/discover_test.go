@@ -29,8 +29,7 @@ func TestDiscovery(t *testing.T) {
 		t.Run(id+"/reject-plain-http", func(t *testing.T) {
 			f := newFinding(t)
 			f.site.Plain().Handle(wellKnownPath, document(titled))
-			_, err := f.s.Discover(t.Context(), "http://shop.example")
-			hasCode(f, err, lookleap.CodeNotHTTPS)
+			hasCode(f, second(f.s.Discover(t.Context(), "http://shop.example")), lookleap.CodeNotHTTPS)
 			f.requests("shop.example")
 		})
 	}
@@ -54,8 +53,7 @@ func TestDiscovery(t *testing.T) {
 	t.Run("ANML-6.5-01/reject-gone-stops", func(t *testing.T) {
 		f := newFinding(t)
 		f.site.Handle(wellKnownPath, scripted(410, "")).Handle("/by-link", document(titled))
-		_, err := f.s.Discover(t.Context(), shopOrigin, webPage())
-		hasCode(f, err, CodeGone)
+		hasCode(f, second(f.s.Discover(t.Context(), shopOrigin, webPage())), CodeGone)
 		f.requests("shop.example", getWellKnown)
 	})
 	t.Run("ANML-6.5-01/reject-a-page-of-another-origin", func(t *testing.T) {
@@ -65,8 +63,7 @@ func TestDiscovery(t *testing.T) {
 			page.URL = other
 			_, err := f.s.Discover(t.Context(), shopOrigin, page)
 			hasCode(f, err, lookleap.CodeUsage)
-			_, err = f.s.Discover(t.Context(), shopOrigin, webPage(), page)
-			hasCode(f, err, lookleap.CodeUsage)
+			hasCode(f, second(f.s.Discover(t.Context(), shopOrigin, webPage(), page)), lookleap.CodeUsage)
 		}
 		f.requests("shop.example")
 	})
@@ -76,11 +73,8 @@ func TestDiscovery(t *testing.T) {
 		for i := range 50 {
 			links = append(links, `</`+strings.Repeat("x", i+1)+`>; rel=alternate; type="application/anml+xml"`)
 		}
-		_, err := f.s.Discover(t.Context(), shopOrigin, WebPage{URL: shopOrigin, Header: http.Header{"Link": links}})
-		hasCode(f, err, CodeNoANML)
-		if n := len(f.net.Journal().Paths("shop.example")); n != 8 {
-			t.Errorf("%d requests", n)
-		}
+		hasCode(f, second(f.s.Discover(t.Context(), shopOrigin, WebPage{URL: shopOrigin, Header: http.Header{"Link": links}})), CodeNoANML)
+		equals(t, len(f.net.Journal().Paths("shop.example")), 8)
 	})
 }
 
@@ -123,8 +117,7 @@ func TestWellKnownIdentity(t *testing.T) {
 	t.Run("ANML-6.5.1-02/reject-beginning-over-plain-http", func(t *testing.T) {
 		f := newFinding(t)
 		f.site.Plain().Redirect(wellKnownPath, "https://shop.example/b").Handle("/b", document(pretends))
-		_, err := f.on(f.net.ForeignTransport(), Options{}).Discover(t.Context(), "http://shop.example")
-		hasCode(t, err, lookleap.CodeNotHTTPS)
+		hasCode(t, second(f.on(f.net.ForeignTransport(), Options{}).Discover(t.Context(), "http://shop.example")), lookleap.CodeNotHTTPS)
 		f.requests("shop.example")
 	})
 	t.Run("ANML-6.5.1-02/accept-within-the-domain", func(t *testing.T) {
@@ -154,9 +147,8 @@ func TestWellKnownIdentity(t *testing.T) {
 				t.Errorf("%+v", party)
 			}
 		}
-		if p.ServingDomain() != "shop.example" || len(p.Parties()) != 2 {
-			t.Errorf("%+v", p.Parties())
-		}
+		equals(t, p.ServingDomain(), "shop.example")
+		equals(t, len(p.Parties()), 2)
 	})
 	t.Run("ANML-6.5.1-03/accept-a-claim-of-its-own", func(t *testing.T) {
 		f := newFinding(t)
@@ -197,9 +189,7 @@ func TestInconclusive(t *testing.T) {
 			t.Error(e.RetryAfter)
 		}
 		f.net.Clock().Advance(100 * time.Second)
-		if e := f.fails(f.s, CodeInconclusive); e.RetryAfter != 20*time.Second {
-			t.Error(e.RetryAfter)
-		}
+		equals(t, f.fails(f.s, CodeInconclusive).RetryAfter, 20*time.Second)
 		f.requests("shop.example", getWellKnown)
 		f.site.Handle(wellKnownPath, document(titled))
 		f.net.Clock().Advance(20 * time.Second)
@@ -270,9 +260,7 @@ func TestK26(t *testing.T) {
 		f.site.Status(wellKnownPath, 410)
 		f.fails(f.s, CodeGone)
 		f.net.Site("alice.shop.example").Handle(wellKnownPath, document(titled))
-		if _, err := f.s.Discover(t.Context(), "https://alice.shop.example/path?query"); err != nil {
-			t.Error(err)
-		}
+		must(t, second(f.s.Discover(t.Context(), "https://alice.shop.example/path?query")))
 	})
 }
 
@@ -290,8 +278,7 @@ func TestAbsent(t *testing.T) {
 	t.Run("ANML-6.5.1-04/reject-404-opened", func(t *testing.T) {
 		f := newFinding(t)
 		f.site.Status(wellKnownPath, 404)
-		_, err := f.s.Open(t.Context(), shopDoc)
-		hasCode(f, err, CodeNoANML)
+		hasCode(f, second(f.s.Open(t.Context(), shopDoc)), CodeNoANML)
 	})
 	for name, mediaType := range map[string]string{"": "text/html", "-of-text": "text/plain", "-of-json": "application/json", "-of-xml": "application/xml", "-of-no-type": "none"} {
 		t.Run("ANML-6.5.1-04/reject-a-page-in-its-place"+name, func(t *testing.T) {
@@ -318,8 +305,7 @@ func TestAbsent(t *testing.T) {
 		f.site.Handle(wellKnownPath, document(titled))
 		f.net.Clock().Advance(time.Hour)
 		f.fails(f.s, CodeNoANML)
-		_, err := f.s.Open(t.Context(), shopDoc)
-		hasCode(f, err, CodeNoANML)
+		hasCode(f, second(f.s.Open(t.Context(), shopDoc)), CodeNoANML)
 		f.requests("shop.example", getWellKnown)
 	})
 	t.Run("ANML-6.5.1-05/accept-another-port", func(t *testing.T) {
@@ -334,9 +320,7 @@ func TestAbsent(t *testing.T) {
 		f.site.Status(wellKnownPath, 404)
 		f.fails(f.s, CodeNoANML)
 		f.net.Site("www.shop.example").Handle(wellKnownPath, document(titled))
-		if _, err := f.s.Discover(t.Context(), "https://www.shop.example"); err != nil {
-			t.Error(err)
-		}
+		must(t, second(f.s.Discover(t.Context(), "https://www.shop.example")))
 	})
 	for _, c := range []struct {
 		name    string
@@ -363,9 +347,7 @@ func TestAbsent(t *testing.T) {
 	}
 	for _, id := range []string{"ANML-6.5.1-06", "ANML-6.5.1-07"} {
 		t.Run(id+"/accept-a-new-session", func(t *testing.T) {
-			store := lookleap.NewMemoryStore()
-			keep := func(u *User, _ *Options) { u.Store = store }
-			f := newFinding(t, keep)
+			f, store, keep := keeping(t)
 			f.site.Status(wellKnownPath, 404)
 			f.fails(f.s, CodeNoANML)
 			if keys := placesIn(store); len(keys) != 0 {

@@ -29,23 +29,21 @@ func (*unusedResponse) Error() string { return "the response could not be used" 
 
 // unusedBehind returns the response behind an error, or the zero value.
 func unusedBehind(err error) unusedResponse {
-	var unused *unusedResponse
-	errors.As(err, &unused)
+	unused, _ := errors.AsType[*unusedResponse](err)
 	return *zero.Or(unused)
 }
 
 // responseBehind returns the status and the time to wait behind an error, or zeros.
 func responseBehind(err error) lookleap.ResponseError {
-	var response *lookleap.ResponseError
-	errors.As(err, &response)
+	response, _ := errors.AsType[*lookleap.ResponseError](err)
 	return *zero.Or(response)
 }
 
 // innermost returns the innermost error of this module below err that has a code, or nil.
 func innermost(err error, code lookleap.Code) (found *lookleap.Error) {
 	for {
-		var e *lookleap.Error
-		if !errors.As(err, &e) {
+		e, ours := errors.AsType[*lookleap.Error](err)
+		if !ours {
 			return found
 		}
 		if e.Code == code {
@@ -76,8 +74,7 @@ func withoutQuery(url string) string {
 func fail(url string, err error, message string) *lookleap.Error {
 	e := &lookleap.Error{Code: lookleap.CodeOf(err), Subject: withoutQuery(url), Message: message, Err: err}
 	response := lookleap.ResponseError{Err: err}
-	var exchange *fetch.Error
-	if errors.As(err, &exchange) {
+	if exchange, ok := errors.AsType[*fetch.Error](err); ok {
 		response.Status, response.RetryAfter = exchange.Status, exchange.RetryAfter
 	}
 	response.RetryAfter = max(response.RetryAfter, responseBehind(err).RetryAfter)
@@ -87,7 +84,6 @@ func fail(url string, err error, message string) *lookleap.Error {
 	return e
 }
 
-// inDoubt returns the error as an [ErrInDoubt].
 func inDoubt(err error) error { return coded.Attach(ErrInDoubt, err) }
 
 // ended returns why a context ended, nil if it did not: the caller left, the session
@@ -97,8 +93,7 @@ func ended(ctx context.Context, url string) error {
 		return nil
 	}
 	cause := context.Cause(ctx)
-	var limit *lookleap.Error
-	if errors.As(cause, &limit) {
+	if limit, ok := errors.AsType[*lookleap.Error](cause); ok {
 		return limit
 	}
 	if errors.Is(cause, errClosed) {

@@ -79,23 +79,31 @@ func (p *Page) Explain() Explanation {
 	now := p.session.now()
 	e := Explanation{Document: p.location(), Serving: p.server.Domain, At: now, Findings: p.Findings()}
 	for _, party := range p.parties {
-		if party.site.Element() == "" {
+		site := party.site
+		if site.Element() == "" {
 			continue
 		}
-		for _, s := range sectionsOf(party.site) {
+		for _, s := range []struct {
+			section anmltrust.Section
+			present bool
+		}{
+			{anmltrust.Head, site.Head().Exists()}, {anmltrust.Status, site.Status().Exists()},
+			{anmltrust.Constraints, site.Constraints().Exists()}, {anmltrust.State, site.State().Exists()},
+			{anmltrust.Interact, site.Interact().Exists()}, {anmltrust.Knowledge, site.Knowledge().Exists()},
+			{anmltrust.Persona, site.Persona().Exists()}, {anmltrust.Aesthetic, site.Aesthetic().Exists()},
+			{anmltrust.Body, site.Body().Exists()}, {anmltrust.Footer, site.Footer().Exists()},
+		} {
 			if s.present {
 				e.Assertions = append(e.Assertions, p.assertion(party, s.section, now))
 			}
 		}
-		if party.site.Persona().Exists() {
+		if site.Persona().Exists() {
 			e.Personas = append(e.Personas, p.Persona(party.Domain).Report)
 		}
 	}
 	for _, f := range p.doc.Findings() {
 		if f.Severity == lookleap.SeverityError && strings.Contains(f.Path, "/site") && strings.Count(f.Path, "/") == 2 {
-			e.Unused = append(e.Unused, lookleap.Finding{Severity: lookleap.SeverityError, Code: lookleap.Code(f.Code),
-				Requirement: f.Requirement, Message: f.Message, Fix: f.Fix,
-				Position: lookleap.Position{Line: f.Line, Column: f.Column, Offset: f.Offset, Path: f.Path}})
+			e.Unused = append(e.Unused, f)
 		}
 	}
 	for _, r := range p.refs {
@@ -106,21 +114,6 @@ func (p *Page) Explain() Explanation {
 		e.SiteRefs = append(e.SiteRefs, report)
 	}
 	return e
-}
-
-// presence is whether a site has a section.
-type presence struct {
-	section anmltrust.Section
-	present bool
-}
-
-func sectionsOf(s anml.Site) []presence {
-	return []presence{
-		{anmltrust.Head, s.Head().Exists()}, {anmltrust.Status, s.Status().Exists()}, {anmltrust.Constraints, s.Constraints().Exists()},
-		{anmltrust.State, s.State().Exists()}, {anmltrust.Interact, s.Interact().Exists()}, {anmltrust.Knowledge, s.Knowledge().Exists()},
-		{anmltrust.Persona, s.Persona().Exists()}, {anmltrust.Aesthetic, s.Aesthetic().Exists()}, {anmltrust.Body, s.Body().Exists()},
-		{anmltrust.Footer, s.Footer().Exists()},
-	}
 }
 
 // assertion returns the explanation of one section.
@@ -196,7 +189,11 @@ func (e Explanation) String() string {
 	for _, a := range e.Assertions {
 		if a.Site != site {
 			site = a.Site
-			line(1, "%s: Tier %d, %s%s", plaintext.Host(site), a.Tier, a.Reason.Title(), sourceOf(a))
+			source := ""
+			if len(a.Source) > 0 {
+				source = fmt.Sprintf(" (%s, DNSSEC %s, until %s)", strings.Join(a.Source, ", "), a.DNSSEC, a.Until.UTC().Format(time.RFC3339))
+			}
+			line(1, "%s: Tier %d, %s%s", plaintext.Host(site), a.Tier, a.Reason.Title(), source)
 		}
 		line(2, "%s", a.sentence())
 	}
@@ -217,13 +214,6 @@ func (e Explanation) String() string {
 		line(1, "finding: %s", f)
 	}
 	return b.String()
-}
-
-func sourceOf(a Assertion) string {
-	if len(a.Source) == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" (%s, DNSSEC %s, until %s)", strings.Join(a.Source, ", "), a.DNSSEC, a.Until.UTC().Format(time.RFC3339))
 }
 
 // sentence returns in words how a section counts.

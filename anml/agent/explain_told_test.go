@@ -49,12 +49,9 @@ func TestExplainTold(t *testing.T) {
 				c.grant(r)
 			}
 			e := r.open(`<site domain="shop.example">` + sections + `<site domain="brand.example">` + sections).Explain()
-			if got := toldOf(e, c.site); got != c.want {
-				t.Errorf("%s\nwant\n%s", got, c.want)
-			}
-			if e.Serving != "shop.example" || e.Document != shopURL {
-				t.Errorf("%s of %s", e.Document, e.Serving)
-			}
+			equals(t, toldOf(e, c.site), c.want)
+			equals(t, e.Serving, "shop.example")
+			equals(t, e.Document, shopURL)
 		})
 	}
 	t.Run("ANML-12.7-11/accept-told-in-words", func(t *testing.T) {
@@ -64,9 +61,7 @@ func TestExplainTold(t *testing.T) {
 			"  [brand.example]: Tier 2, the site's manifest lists the server (https://brand.example/.well-known/anml-trust, DNSSEC indeterminate, until 2026-06-01T13:00:00Z)\n",
 			"    persona: said by brand.example\n", "    body: shop.example's own, ",
 		} {
-			if !strings.Contains(text, line) {
-				t.Errorf("%q is missing in\n%s", line, text)
-			}
+			hasTexts(t, text, line)
 		}
 	})
 	t.Run("ANML-12.7-11/accept-all-told-in-words", func(t *testing.T) {
@@ -77,9 +72,7 @@ func TestExplainTold(t *testing.T) {
 		r.serve("shop.example", "/anml", withRefs+everything("brand.example")+
 			`<site domain="third.example"><interact><action method="POST" endpoint="/x"/></interact></site><site domain="192.0.2.1"><body>x</body></site>`)
 		p, err := r.start().Open(t.Context(), "https://other.example/start")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		e := p.Explain()
 		text := e.String()
 		for _, line := range []string{
@@ -87,13 +80,9 @@ func TestExplainTold(t *testing.T) {
 			"; what it forbids still holds\n", "\n  not used: ", "\n  persona of shop.example\n", "\n  persona of brand.example: withheld, ",
 			"\n  site-ref [a.example]: read from the site itself\n", "\n  site-ref [a.example]: unknown, ", "\n  finding: ",
 		} {
-			if !strings.Contains(text, line) {
-				t.Errorf("%q is missing in\n%s", line, text)
-			}
+			hasTexts(t, text, line)
 		}
-		if len(e.Unused) != 1 {
-			t.Errorf("%d sites that are not used: %v", len(e.Unused), e.Unused)
-		}
+		equals(t, len(e.Unused), 1)
 		for _, a := range e.Assertions {
 			forbids := a.Section == anmltrust.Constraints || a.Section == anmltrust.Footer
 			if want := forbids && a.Site == "brand.example"; a.Restrict != want {
@@ -105,9 +94,7 @@ func TestExplainTold(t *testing.T) {
 		r := newRetail(t)
 		r.user.Persona.Deny = map[agent.PersonaItem]string{agent.PersonaTone: "no\nbrand.example: Tier 3"}
 		text := r.open(`<persona><tone value="formal"/></persona>`).Explain().String()
-		if strings.Contains(text, "\nbrand.example") || !strings.Contains(text, "brand.example: Tier 3") {
-			t.Error(text)
-		}
+		hasTexts(t, text, "!\nbrand.example", "brand.example: Tier 3")
 	})
 }
 
@@ -141,9 +128,7 @@ func TestExplainDropped(t *testing.T) {
 			}
 			slices.Sort(dropped)
 			slices.Sort(c.dropped)
-			if !slices.Equal(dropped, c.dropped) {
-				t.Errorf("%s, want %s", dropped, c.dropped)
-			}
+			sameList(t, dropped, c.dropped)
 			if got := p.Persona("brand.example"); got.Report.Withheld != c.why || !got.Tone.Empty() || p.Aesthetic("brand.example").Exists() {
 				t.Errorf("%+v", got.Report)
 			}

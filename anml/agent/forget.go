@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
@@ -99,7 +98,10 @@ func (s *Session) Forget(ctx context.Context, host string) (Forgotten, error) {
 		return Forgotten{}, err
 	}
 	f, err := s.context.forget(ctx, name)
-	f.Pages = s.pages.forgetDomain(name)
+	f.Pages = s.pages.forget(func(_ string, p *Page) bool { // that it or a subdomain served, or is a party of
+		return under(name, p.server.Domain, p.server.Host) ||
+			slices.ContainsFunc(p.parties, func(party Party) bool { return under(name, party.Domain) })
+	})
 	consents, cerr := s.consents.forget(ctx, name)
 	values, verr := s.forgetValues(ctx, name)
 	f.Consents, f.Values = consents, values
@@ -159,10 +161,7 @@ func (c *Context) save(ctx context.Context) (err error) {
 	c.unsaved = nil
 	c.mu.Unlock()
 	for _, d := range unsaved {
-		data, failed := json.Marshal(d)
-		if failed == nil {
-			failed = put(ctx, c.session.store, d.id, data)
-		}
+		failed := putJSON(ctx, c.session.store, d.id, d)
 		if failed != nil { // the next call tries again
 			c.mu.Lock()
 			c.unsaved = append(c.unsaved, d)
@@ -266,27 +265,4 @@ func (c *Context) newDeletions(ctx context.Context) (list []deletion, err error)
 		list = append(list, d)
 	}
 	return list, nil
-}
-
-// forgetDomain deletes the cached pages that concern a domain, and returns how many these were.
-func (p *pageCache) forgetDomain(name string) (pages int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.leaveBehind()
-	for _, url := range p.kept.Keys() {
-		if k, ok := p.kept.Peek(url); ok && k.page.concerns(name) {
-			p.kept.Remove(url)
-			pages++
-		}
-	}
-	return pages
-}
-
-// concerns reports whether a domain or a subdomain of it served the page or is a party
-// of it.
-func (p *Page) concerns(name string) bool {
-	if under(name, p.server.Domain, p.server.Host) {
-		return true
-	}
-	return slices.ContainsFunc(p.parties, func(party Party) bool { return under(name, party.Domain) })
 }

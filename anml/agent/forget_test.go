@@ -24,12 +24,9 @@ func TestForgetRows(t *testing.T) {
 					s.session.pages.keep(p.url, p, nil, s.session.pages.begin())
 				}
 				f, err := s.session.Forget(t.Context(), name)
-				if err != nil || f.Informs != 2 {
-					t.Errorf("%+v %v", f, err)
-				}
-				if got := texts(s.session.context, ""); got != "" {
-					t.Error(got)
-				}
+				must(t, err)
+				equals(t, f.Informs, 2)
+				equals(t, texts(s.session.context, ""), "")
 				if keys, _ := s.session.store.Keys(t.Context(), keyInform); len(keys) != 0 {
 					t.Error(keys)
 				}
@@ -52,9 +49,8 @@ func TestForgetRows(t *testing.T) {
 			})
 			s.does(book, lookleap.CodeOK)
 			f, err := s.session.Forget(t.Context(), "shop.example")
-			if err != nil || f.Consents != 1 {
-				t.Errorf("%+v %v", f, err)
-			}
+			must(t, err)
+			equals(t, f.Consents, 1)
 		})
 		t.Run("accept-what-another-session-stored", func(t *testing.T) {
 			m := newMemo(t)
@@ -82,9 +78,7 @@ func TestForgetRows(t *testing.T) {
 					t.Errorf("%+v %v", f, err)
 				}
 			}
-			if got := texts(s.session.context, "a.example"); got != "Member "+secret {
-				t.Error(got)
-			}
+			equals(t, texts(s.session.context, "a.example"), "Member "+secret)
 			if _, err := s.session.Forget(t.Context(), "no domain"); err == nil {
 				t.Error("what was forgotten?")
 			}
@@ -112,17 +106,13 @@ func TestForgetRows(t *testing.T) {
 			must(t, err)
 			for from, want := range map[string]string{"www.a.example:443": "-a.example", "b.example": "b.example"} {
 				for _, text := range []string{"anything", "?!"} { // the second has nothing that a service could have told
-					if got := domains(s.sources("c.example", Value{Text: text, Provenance: from})); got != want {
-						t.Errorf("%q from %s: %s, want %s", text, from, got, want)
-					}
+					equals(t, domains(s.sources("c.example", Value{Text: text, Provenance: from})), want)
 				}
 			}
 			hears(s, "c.example", "4711-8822 told by another one")
 			hears(s, "a.example", "---")
 			for _, text := range []string{"4711-8822", "?!"} {
-				if got := domains(s.sources("c.example", Value{Text: text, Provenance: "a.example"})); got != "-a.example" {
-					t.Errorf("%q: %s", text, got)
-				}
+				equals(t, domains(s.sources("c.example", Value{Text: text, Provenance: "a.example"})), "-a.example")
 			}
 		})
 		t.Run("reject-to-itself", func(t *testing.T) {
@@ -165,9 +155,7 @@ func TestForgetRows(t *testing.T) {
 				must(t, s.session.Close())
 				s.session = s.open(Options{}, s.session.user)
 				s.page = s.show(booking(rule("email", "none"), askFor("email")), false)
-				if got := texts(s.session.context, ""); got != "" {
-					t.Error(got)
-				}
+				equals(t, texts(s.session.context, ""), "")
 				s.does(book, lookleap.CodeOK)
 				s.wantSent("!"+secret, `reason="user-denied"`)
 			}
@@ -183,9 +171,7 @@ func TestForgetRows(t *testing.T) {
 			must(t, err)
 			must(t, store.Put(t.Context(), keys[0], nil, kept, time.Time{}))
 			again := s.open(Options{}, s.session.user)
-			if got := texts(again.context, ""); got != "" {
-				t.Error(got)
-			}
+			equals(t, texts(again.context, ""), "")
 		})
 		t.Run("reject-on-its-way", func(t *testing.T) {
 			// The answer came before the deletion, and is taken up after it.
@@ -239,9 +225,7 @@ func TestForgetRows(t *testing.T) {
 			s.session.store = s.session.user.Store
 			must(t, s.session.Close())
 			s.session = s.open(Options{}, s.session.user)
-			if got := domains(sourcesOf(s.session, "b.example", secret)); got != "-a.example" {
-				t.Error(got)
-			}
+			equals(t, domains(sourcesOf(s.session, "b.example", secret)), "-a.example")
 		})
 	})
 }

@@ -100,9 +100,8 @@ func (g *gate) count(p gateKey, n int) error {
 	now := g.session.now()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	c, ended := g.ended[p.action]
-	switch {
-	case ended:
+	switch c := g.ended[p.action]; {
+	case c.code != "":
 		return &lookleap.Error{Code: c.code, Subject: p.origin, Message: "the service ended this action for the session",
 			Err: &lookleap.ResponseError{Status: c.status}}
 	case len(g.paces) >= maxGates && g.paces[p.origin] == nil, len(g.runs) >= maxGates && g.runs[p.document] == 0:
@@ -180,7 +179,6 @@ func tooOften(origin string, wait time.Duration) error {
 		Err: &lookleap.ResponseError{RetryAfter: wait}}
 }
 
-// end blocks an action for the session.
 func (g *gate) end(action string, code lookleap.Code, status int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -79,7 +79,6 @@ func (x *index) full(service string) error {
 		Fix:     "begin a new session to read on, or raise Limits.Told"}
 }
 
-// add adds what a service sent.
 func (x *index) add(d delivery) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -113,7 +112,6 @@ func (x *index) hashWaiting(ctx context.Context, most int) error {
 	}
 }
 
-// learn adds all readings of a text of a source.
 func (x *index) learn(from source, text string) {
 	for _, reading := range readings(text) {
 		list := x.hashes(reading)

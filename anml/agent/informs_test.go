@@ -122,15 +122,11 @@ func TestUsageRows(t *testing.T) {
 	} {
 		for _, level := range levels {
 			t.Run(id+"/accept-"+level, func(t *testing.T) {
-				if got := uses(t, `usage="`+level+`"`, "", true); got != matrix[level] {
-					t.Errorf("%s: %s, want %s", level, got, matrix[level])
-				}
+				equals(t, uses(t, `usage="`+level+`"`, "", true), matrix[level])
 			})
 		}
 		t.Run(id+"/reject-unknown", func(t *testing.T) {
-			if got := uses(t, `usage="Train"`, "", true); got != "n" {
-				t.Error(got)
-			}
+			equals(t, uses(t, `usage="Train"`, "", true), "n")
 		})
 	}
 	right := func(attrs string) string { return `<footer><rights ` + attrs + `>all</rights></footer>` }
@@ -150,9 +146,7 @@ func TestUsageRows(t *testing.T) {
 		{"K22/reject-unknown-rights", `usage="train"`, right(`usage="everything"`), "n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := uses(t, c.attrs, c.more, true); got != c.want {
-				t.Errorf("%s, want %s", got, c.want)
-			}
+			equals(t, uses(t, c.attrs, c.more, true), c.want)
 		})
 	}
 	t.Run("ANML-16.5-02/reject-kept", func(t *testing.T) {
@@ -173,9 +167,7 @@ func TestUsageRows(t *testing.T) {
 			p := m.tells("https://a.example/x", inform("x", `usage="`+c.usage+`" `+c.attrs), false)
 			m.has(c.at)
 			for n := range p.Document().Knowledge().Informs() { // always readable now
-				if n.Text() != "x" {
-					t.Error(n.Text())
-				}
+				equals(t, n.Text(), "x")
 			}
 		})
 		t.Run(id+"/reject-beyond", func(t *testing.T) {
@@ -183,9 +175,7 @@ func TestUsageRows(t *testing.T) {
 			m.tells("https://a.example/x", inform("x", `usage="`+c.usage+`" `+c.attrs), false)
 			m.again()
 			m.has(c.next)
-			if got := m.stored() > 0; got != (c.next != "") {
-				t.Error("in the store:", got)
-			}
+			equals(t, m.stored() > 0, (c.next != ""))
 			if c.next == "" {
 				return
 			}
@@ -261,14 +251,10 @@ func TestUsageRows(t *testing.T) {
 	})
 	t.Run("ANML-14.4-07", func(t *testing.T) {
 		t.Run("accept-with-consent", func(t *testing.T) {
-			if got := uses(t, `usage="train"`, "", true); got != "ndcst" {
-				t.Error(got)
-			}
+			equals(t, uses(t, `usage="train"`, "", true), "ndcst")
 		})
 		t.Run("reject-without-consent", func(t *testing.T) {
-			if got := uses(t, `usage="train"`, "", false); got != "ndcs" {
-				t.Error(got)
-			}
+			equals(t, uses(t, `usage="train"`, "", false), "ndcs")
 		})
 	})
 	t.Run("ANML-14.4-08", func(t *testing.T) {
@@ -277,30 +263,20 @@ func TestUsageRows(t *testing.T) {
 			p := m.tells("https://a.example/x", `<site domain="brand.example">`+inform("Member 4711-8822", `usage="train" ttl="600"`)+`</site>`, false)
 			for site := range p.Document().Sites() {
 				for n := range site.Knowledge().Informs() {
-					if u := p.effectiveUsage(site, anmltrust.Knowledge, n.Node, m.s.now()); u != anml.UsageDisplay {
-						t.Error(u)
-					}
+					equals(t, p.usage(site, anmltrust.Knowledge, n.Node, m.s.now()), anml.UsageDisplay)
 				}
 			}
 			m.has("")
-			if m.stored() != 0 {
-				t.Error("kept beyond the session")
-			}
-			if got := domains(sourcesOf(m.s, "brand.example", "4711-8822")); got != "a.example" {
-				t.Error("from", got)
-			}
-			if got := domains(sourcesOf(m.s, "a.example", "4711-8822")); got != "" {
-				t.Error("from", got)
-			}
+			equals(t, m.stored(), 0)
+			equals(t, domains(sourcesOf(m.s, "brand.example", "4711-8822")), "a.example")
+			equals(t, domains(sourcesOf(m.s, "a.example", "4711-8822")), "")
 		})
 		t.Run("accept-restriction-of-anybody", func(t *testing.T) {
 			m := newMemo(t)
 			p := m.tells("https://a.example/x", `<site domain="brand.example">`+inform("x", `usage="store"`)+`<footer><rights usage="none">mine</rights></footer></site>`, false)
 			for site := range p.Document().Sites() {
 				for n := range site.Knowledge().Informs() {
-					if got := p.effectiveUsage(site, anmltrust.Knowledge, n.Node, m.s.now()); got != anml.UsageNone {
-						t.Error(got)
-					}
+					equals(t, p.usage(site, anmltrust.Knowledge, n.Node, m.s.now()), anml.UsageNone)
 				}
 			}
 			m.has("")
@@ -314,7 +290,7 @@ func TestUsageRows(t *testing.T) {
 			must(t, err)
 			p := m.tells("https://a.example/x", inform("Member "+secret, `usage="store"`), false)
 			for n := range p.Document().Knowledge().Informs() {
-				if got := p.effectiveUsage(anml.Site{}, anmltrust.Knowledge, n.Node, m.s.now()); got > anml.UsageDisplay {
+				if got := p.usage(anml.Site{}, anmltrust.Knowledge, n.Node, m.s.now()); got > anml.UsageDisplay {
 					t.Error(got)
 				}
 			}
@@ -322,9 +298,7 @@ func TestUsageRows(t *testing.T) {
 			if n := m.stored(); n > 0 {
 				t.Error(n, "kept beyond the session")
 			}
-			if len(sourcesOf(m.s, "b.example", secret)) != 1 {
-				t.Error("an attacker on the path told something that goes anywhere")
-			}
+			equals(t, len(sourcesOf(m.s, "b.example", secret)), 1)
 		})
 	})
 	t.Run("ANML-16.5-08", func(t *testing.T) {
@@ -354,9 +328,7 @@ func TestUsageRows(t *testing.T) {
 					n++
 				}
 			}
-			if n != 1 {
-				t.Error(n)
-			}
+			equals(t, n, 1)
 		})
 	})
 	t.Run("ANML-16.5-09", func(t *testing.T) {
@@ -365,9 +337,7 @@ func TestUsageRows(t *testing.T) {
 			net := newLab(t)
 			s := newSession(t, net, User{Store: lookleap.NewMemoryStore()}, Options{DNS: true, SameOriginOnly: true})
 			pageFor(t, net, s, "https://a.example/x", inform("x", `usage="none"`))
-			if got := texts(s.context, ""); got != "" {
-				t.Error(got)
-			}
+			equals(t, texts(s.context, ""), "")
 		})
 		t.Run("accept-permitted", func(t *testing.T) {
 			m := newMemo(t)

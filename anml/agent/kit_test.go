@@ -61,6 +61,46 @@ func hasCode(t testing.TB, err error, code lookleap.Code) {
 	}
 }
 
+// second returns the error of a call with a result.
+func second(_ any, err error) error { return err }
+
+// third returns the error of a call with two results.
+func third(_, _ any, err error) error { return err }
+
+// equals checks a result.
+func equals[T comparable](t testing.TB, got, want T) {
+	t.Helper()
+	if got != want {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// pendingOf returns the error of a call that waits for the user.
+func pendingOf(t testing.TB, err error) *lookleap.PendingError {
+	t.Helper()
+	pending, ok := errors.AsType[*lookleap.PendingError](err)
+	if !ok {
+		t.Fatalf("it did not wait: %v", err)
+	}
+	return pending
+}
+
+// isError checks what an error is.
+func isError(t testing.TB, err, want error) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Errorf("got %v, want %v", err, want)
+	}
+}
+
+// sameList checks the elements of a list.
+func sameList[T comparable](t testing.TB, got, want []T) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
 // hasTexts checks that what a user or a service was shown contains each text, or does not contain
 // it if it begins with "!".
 func hasTexts(t testing.TB, shown string, want ...string) {

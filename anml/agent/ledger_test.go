@@ -5,11 +5,14 @@ import (
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -99,9 +102,7 @@ func TestLedgerRows(t *testing.T) {
 			now := s.net.Clock().Now()
 			r := s.does(book, lookleap.CodeOK)
 			list := entries(t, s.session.Ledger(), EntryDisclosed, EntryRefused)
-			if len(list) != 3 {
-				t.Fatalf("%+v", list)
-			}
+			equals(t, len(list), 3)
 			for i, want := range []struct {
 				kind         EntryKind
 				field, basis string
@@ -122,9 +123,7 @@ func TestLedgerRows(t *testing.T) {
 			var out bytes.Buffer
 			_, err := Filter{}.Export(t.Context(), s.session.Ledger(), &out)
 			must(t, err)
-			if strings.Contains(out.String(), annsEmail) || strings.Contains(out.String(), "valueHash") {
-				t.Error(out.String())
-			}
+			hasTexts(t, out.String(), "!"+annsEmail, "!valueHash")
 		})
 		t.Run("accept-keyed-hash", func(t *testing.T) {
 			s := newStage(t, setting{doc: doc, user: User{Profile: profile, LedgerKey: []byte("key")}})
@@ -132,9 +131,7 @@ func TestLedgerRows(t *testing.T) {
 			for _, e := range entries(t, s.session.Ledger(), EntryDisclosed) {
 				mac := hmac.New(sha256.New, []byte("key"))
 				fmt.Fprintf(mac, "%d:%s%s", len(e.Field), e.Field, profile[e.Field].Text)
-				if e.ValueHash != fmt.Sprintf("hmac-sha256:%x", mac.Sum(nil)) {
-					t.Errorf("%+v", e)
-				}
+				equals(t, e.ValueHash, fmt.Sprintf("hmac-sha256:%x", mac.Sum(nil)))
 			}
 		})
 	})
@@ -166,9 +163,7 @@ func TestLedgerRows(t *testing.T) {
 			l := openStore(t, t.TempDir())
 			s := newStage(t, setting{doc: doc, user: User{Profile: profile, Ledger: l}})
 			s.does(book, lookleap.CodeOK)
-			if got := len(entries(t, l)); got != 5 {
-				t.Error(got)
-			}
+			equals(t, len(entries(t, l)), 5)
 		})
 		t.Run("accept-retention", testRetention)
 	})
@@ -191,9 +186,7 @@ func TestLedgerRows(t *testing.T) {
 			s := newStage(t, setting{doc: doc, user: User{Profile: profile}})
 			s.does(book, lookleap.CodeOK)
 			must(t, s.session.Close())
-			if got := len(entries(t, s.session.Ledger(), EntryDisclosed)); got != 2 {
-				t.Error(got)
-			}
+			equals(t, len(entries(t, s.session.Ledger(), EntryDisclosed)), 2)
 		})
 		t.Run("reject-without", func(t *testing.T) {
 			s := newStage(t, setting{doc: doc, user: User{Profile: profile}}) // no ledger is the one in memory
@@ -206,14 +199,10 @@ func TestLedgerRows(t *testing.T) {
 		s := newStage(t, setting{doc: doc, user: User{Profile: profile, Policy: allow("lang")}})
 		r := s.does(book, lookleap.CodeOK)
 		t.Run("accept-list", func(t *testing.T) {
-			if got := fieldsOf(t, s.session.Ledger(), r.Plan); !slices.Equal(got, []string{"email explicit", "lang delegated"}) {
-				t.Error(got)
-			}
+			sameList(t, fieldsOf(t, s.session.Ledger(), r.Plan), []string{"email explicit", "lang delegated"})
 		})
 		t.Run("reject-others", func(t *testing.T) {
-			if got := fieldsOf(t, s.session.Ledger(), "another"); got != nil {
-				t.Error(got)
-			}
+			sameList(t, fieldsOf(t, s.session.Ledger(), "another"), nil)
 		})
 	})
 }
@@ -268,9 +257,7 @@ func testRetention(t *testing.T) {
 	if got := entries(t, l); got[len(got)-1].Number != 202 || got[len(got)-2].Number != 201 || got[len(got)-2].Previous != whole[199].Head().Digest {
 		t.Errorf("%+v", got)
 	}
-	if _, err := VerifyLedger(l.Entries(t.Context()), whole[197].Head(), Head{}); err != nil {
-		t.Error(err)
-	}
+	must(t, second(VerifyLedger(l.Entries(t.Context()), whole[197].Head(), Head{})))
 }
 
 // TestLedgerBegins: what a process that begins asks of the store does not grow with the ledger.
@@ -297,9 +284,7 @@ func TestLedgerBegins(t *testing.T) {
 		if most > 32 {
 			t.Errorf("it takes %d calls", most)
 		}
-		if _, err := VerifyLedger(l.Entries(t.Context()), Head{}, Head{}); err != nil {
-			t.Error(err)
-		}
+		must(t, second(VerifyLedger(l.Entries(t.Context()), Head{}, Head{})))
 	})
 	t.Run("O51/accept-what-was-noted-is-gone", func(t *testing.T) {
 		store := lookleap.NewMemoryStore()
@@ -311,9 +296,8 @@ func TestLedgerBegins(t *testing.T) {
 			appendAll(t, NewLedger(store), entryOf(100+n))
 		}
 		head, err := VerifyLedger(NewLedger(store).Entries(t.Context()), Head{}, Head{})
-		if err != nil || head.Number != 35 {
-			t.Errorf("%+v, %v", head, err)
-		}
+		must(t, err)
+		equals(t, head.Number, 35)
 	})
 }
 
@@ -336,9 +320,7 @@ func TestLedgerInStore(t *testing.T) {
 				appendAll(t, l, entryOf(n))
 			}
 			must(t, put(t.Context(), store, c.key, []byte(c.value)))
-			if err := NewLedger(store).Append(t.Context(), entryOf(1)); (err == nil) != c.appends {
-				t.Errorf("append: %v", err)
-			}
+			equals(t, (NewLedger(store).Append(t.Context(), entryOf(1)) == nil), c.appends)
 			bad := 0
 			for e, err := range l.Entries(t.Context()) {
 				if err != nil {
@@ -348,9 +330,7 @@ func TestLedgerInStore(t *testing.T) {
 					t.Errorf("%+v", e)
 				}
 			}
-			if bad != 1 {
-				t.Errorf("%d errors", bad)
-			}
+			equals(t, bad, 1)
 			if _, err := VerifyLedger(l.Entries(t.Context()), Head{}, Head{}); err == nil {
 				t.Error("it is verified")
 			}
@@ -368,4 +348,125 @@ func asLedger(l any) *Ledger {
 		return NewLedger(store)
 	}
 	return l.(*Ledger)
+}
+
+// fixedLedger returns a ledger with entries as an attacker left them.
+func fixedLedger(entries []Entry) *Ledger {
+	store := lookleap.NewMemoryStore()
+	if data, err := json.Marshal(entries); err == nil && len(entries) > 0 {
+		_ = store.Put(context.Background(), ledgerKey(entries[0].Number), nil, data, time.Time{})
+	}
+	return NewLedger(store)
+}
+
+// chainOf returns the entries of a ledger.
+func chainOf(t *testing.T, l *Ledger) (entries []Entry) {
+	t.Helper()
+	for e, err := range l.Entries(t.Context()) {
+		must(t, err)
+		entries = append(entries, e)
+	}
+	return entries
+}
+
+func entryOf(n int) Entry {
+	return Entry{Time: start.Add(time.Duration(n) * time.Second), Plan: fmt.Sprint("p", n), Kind: EntryDisclosed, Field: "email", Serving: "shop.example", ValueHash: "bad \xff text"}
+}
+
+func TestChain(t *testing.T) {
+	l := NewLedger(lookleap.NewMemoryStore())
+	for n := range 4 {
+		must(t, l.Append(t.Context(), entryOf(2*n), entryOf(2*n+1)))
+	}
+	whole := chainOf(t, l)
+	head, err := VerifyLedger(l.Entries(t.Context()), Head{}, Head{})
+	if err != nil || head.Number != 8 || head != whole[7].Head() {
+		t.Fatal(head, err)
+	}
+	broken := func(t *testing.T, from, to Head, entries ...Entry) {
+		t.Helper()
+		hasCode(t, second(VerifyLedger(fixedLedger(entries).Entries(t.Context()), from, to)), CodeLedgerBroken)
+	}
+	edits := map[string]func(*Entry){
+		"time": func(e *Entry) { e.Time = e.Time.Add(1) }, "plan": func(e *Entry) { e.Plan = "other" }, "kind": func(e *Entry) { e.Kind = EntryRefused },
+		"field": func(e *Entry) { e.Field = "tel" }, "serving": func(e *Entry) { e.Serving = "other.example" }, "basis": func(e *Entry) { e.Basis = "implicit" },
+		"hash": func(e *Entry) { e.ValueHash = "" }, "number": func(e *Entry) { e.Number++ }, "previous": func(e *Entry) { e.Previous = "" },
+		"granted": func(e *Entry) { e.Granted = start }, "code": func(e *Entry) { e.Code = lookleap.CodeOK },
+	}
+	for at := range whole {
+		for name, edit := range edits {
+			if at == 0 && name == "previous" {
+				continue // the first entry has no entry before it
+			}
+			t.Run(fmt.Sprintf("reject-edit/%s-%d", name, at), func(t *testing.T) {
+				changed := slices.Clone(whole)
+				edit(&changed[at])
+				broken(t, Head{}, head, changed...)
+			})
+		}
+		t.Run(fmt.Sprint("reject-drop/", at), func(t *testing.T) {
+			broken(t, Head{}, head, slices.Delete(slices.Clone(whole), at, at+1)...)
+		})
+		t.Run(fmt.Sprint("reject-insertion/", at), func(t *testing.T) {
+			broken(t, Head{}, head, slices.Insert(slices.Clone(whole), at, entryOf(99))...)
+			chained, _, _ := Head{int64(at), whole[at].Previous}.extend(entryOf(99)) // numbered and chained
+			broken(t, Head{}, head, slices.Insert(slices.Clone(whole), at, chained...)...)
+		})
+		t.Run(fmt.Sprint("reject-truncation/", at), func(t *testing.T) { broken(t, Head{}, head, whole[:at]...) })
+		for other := range at {
+			t.Run(fmt.Sprintf("reject-reorder/%d-%d", other, at), func(t *testing.T) {
+				changed := slices.Clone(whole)
+				changed[at], changed[other] = changed[other], changed[at]
+				broken(t, Head{}, head, changed...)
+			})
+		}
+		t.Run(fmt.Sprint("reject-new-chain/", at), func(t *testing.T) {
+			rest := slices.Clone(whole[at:])
+			rest[0].Plan = "other"
+			before := Head{int64(at), whole[at].Previous}
+			rest, _, _ = before.extend(rest...) // everything after it is chained again
+			broken(t, Head{}, head, append(slices.Clone(whole[:at]), rest...)...)
+		})
+	}
+	t.Run("accept-pruned", func(t *testing.T) {
+		if got, err := VerifyLedger(fixedLedger(whole[3:]).Entries(t.Context()), whole[2].Head(), head); err != nil || got != head {
+			t.Error(got, err)
+		}
+		broken(t, Head{}, head, whole[3:]...)
+		for _, to := range []Head{{}, whole[2].Head()} { // no head was kept, or the one of the pruned entries
+			if got, err := VerifyLedger(fixedLedger(whole[3:]).Entries(t.Context()), whole[2].Head(), to); err != nil || got != head {
+				t.Error(got, err)
+			}
+		}
+	})
+	t.Run("reject-with-the-place", func(t *testing.T) {
+		for want, entries := range map[string][]Entry{"entry 4": slices.Delete(slices.Clone(whole), 3, 4), "entry 6": whole[:5]} {
+			_, err := VerifyLedger(fixedLedger(entries).Entries(t.Context()), Head{}, head)
+			if e := new(lookleap.Error); !errors.As(err, &e) || e.Subject != want {
+				t.Errorf("%v, want %s", err, want)
+			}
+		}
+	})
+	t.Run("reject-entries-that-no-ledger-chained", func(t *testing.T) { broken(t, Head{}, Head{}, entryOf(1)) })
+}
+
+// TestChainOfProcesses: handles of one store extend one chain, also after each was opened again.
+func TestChainOfProcesses(t *testing.T) {
+	stores(t, func(t *testing.T, open func() lookleap.Store) {
+		var wait sync.WaitGroup
+		for process := range 3 {
+			l := NewLedger(open())
+			wait.Go(func() {
+				for n := range 30 {
+					n += 1000 * process
+					must(t, patiently(func() error { return l.Append(t.Context(), entryOf(n), entryOf(n)) }))
+				}
+			})
+		}
+		wait.Wait()
+		must(t, NewLedger(open()).Append(t.Context(), entryOf(2)))
+		head, err := VerifyLedger(NewLedger(open()).Entries(t.Context()), Head{}, Head{})
+		must(t, err)
+		equals(t, head.Number, 181)
+	})
 }

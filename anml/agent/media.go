@@ -30,15 +30,12 @@ type Medium struct {
 	url domain.URL
 }
 
-// MediaPolicy reports whether the agent fetches a medium by itself. A nil policy fetches
-// no medium: each request tells a server that the agent reads the document.
-type MediaPolicy func(Medium) bool
-
 // MediaContent is a fetched medium. It is untrusted.
 type MediaContent struct {
-	Type string // media type, as the server says
-	Body []byte // at most 8 MiB
-	URL  string // after redirects
+	Medium Medium
+	Type   string // media type, as the server says
+	Body   []byte // at most 8 MiB; nil after an error
+	URL    string // after redirects
 }
 
 // Media returns the media of the document that may be used, in its order. Those that the service
@@ -55,22 +52,22 @@ func (p *Page) Media() []Medium {
 		}
 		if owner, a := p.owner(site, anmltrust.Body, now); a != anmltrust.Dropped {
 			for e := range elements(site.Body().Content()) {
+				var m anml.Media
 				switch e := e.(type) {
 				case anml.Img:
-					list = append(list, p.mediumOf("img", owner, e.Media))
+					m = e.Media
 				case anml.Audio:
-					list = append(list, p.mediumOf("audio", owner, e.Media))
+					m = e.Media
 				case anml.Video:
-					list = append(list, p.mediumOf("video", owner, e.Media))
+					m = e.Media
+				default:
+					continue
 				}
+				list = append(list, p.medium(m.Element(), owner, m.Src(), m.Type(), m.Inference(), m.TextFor()))
 			}
 		}
 	}
 	return list
-}
-
-func (p *Page) mediumOf(kind string, owner Party, m anml.Media) Medium {
-	return p.medium(kind, owner, m.Src(), m.Type(), m.Inference(), m.TextFor())
 }
 
 func (p *Page) medium(kind string, owner Party, src, mediaType string, inference anml.Inference, text string) Medium {
@@ -87,40 +84,32 @@ func (p *Page) medium(kind string, owner Party, src, mediaType string, inference
 func (p *Page) near(u domain.URL) bool { return registrable(u.Host()) == registrable(p.url.Host()) }
 
 // LoadMedia fetches those media that the agent may fetch by itself and that the policy
-// selects, within the document's budget of requests. After an error it goes on with the
-// next medium.
-func (p *Page) LoadMedia(ctx context.Context, policy MediaPolicy) iter.Seq2[Medium, MediaResult] {
-	return func(yield func(Medium, MediaResult) bool) {
+// selects, within the document's budget of requests. A nil policy selects none: each
+// request tells a server that the agent reads the document. After an error it goes on with
+// the next medium.
+func (p *Page) LoadMedia(ctx context.Context, policy func(Medium) bool) iter.Seq2[MediaContent, error] {
+	return func(yield func(MediaContent, error) bool) {
 		for _, m := range p.Media() {
-			if policy == nil || !m.Near || !policy(m) {
-				continue
-			}
-			content, err := p.load(ctx, m, p.budget, p.near)
-			if !yield(m, MediaResult{content, err}) {
+			if policy != nil && m.Near && policy(m) && !yield(p.load(ctx, m, p.budget, p.near)) {
 				return
 			}
 		}
 	}
 }
 
-// MediaResult is a fetched medium, or the error.
-type MediaResult struct {
-	Content *MediaContent
-	Err     error
-}
-
 // LoadMedium fetches one medium that the host or its user asks for, at any origin. It
 // sends no cookies and no credentials.
-func (p *Page) LoadMedium(ctx context.Context, m Medium) (*MediaContent, error) {
+func (p *Page) LoadMedium(ctx context.Context, m Medium) (MediaContent, error) {
 	return p.load(ctx, m, nil, func(domain.URL) bool { return true })
 }
 
-func (p *Page) load(ctx context.Context, m Medium, budget *fetch.Budget, may func(domain.URL) bool) (*MediaContent, error) {
+func (p *Page) load(ctx context.Context, m Medium, budget *fetch.Budget, may func(domain.URL) bool) (MediaContent, error) {
+	c := MediaContent{Medium: m}
 	if err := p.ready(); err != nil {
-		return nil, err
+		return c, err
 	}
 	if m.url.IsZero() {
-		return nil, &lookleap.Error{Code: lookleap.CodeBadURL, Subject: p.location(), Message: "the medium has no URL that can be fetched"}
+		return c, &lookleap.Error{Code: lookleap.CodeBadURL, Subject: p.location(), Message: "the medium has no URL that can be fetched"}
 	}
 	r, err := fetch.Do(ctx, p.session.agent.host, &fetch.Request{
 		URL: m.url, Budget: budget, Limits: fetch.Limits{Body: maxMedium,
@@ -134,14 +123,15 @@ func (p *Page) load(ctx context.Context, m Medium, budget *fetch.Budget, may fun
 		},
 	})
 	if err != nil {
-		return nil, fail(m.url.WithoutQuery(), err, "the medium could not be fetched")
+		return c, fail(m.url.WithoutQuery(), err, "the medium could not be fetched")
 	}
 	if !r.OK() {
-		return nil, &lookleap.Error{Code: lookleap.CodeBadStatus, Subject: r.URL.WithoutQuery(),
+		return c, &lookleap.Error{Code: lookleap.CodeBadStatus, Subject: r.URL.WithoutQuery(),
 			Message: "the server returned no medium", Err: withStatus(r, nil)}
 	}
 	if err := p.session.context.recordBody(ctx, r.URL, r.MediaType, r.Body); err != nil {
-		return nil, err
+		return c, err
 	}
-	return &MediaContent{Type: r.MediaType, Body: r.Body, URL: r.URL.String()}, nil
+	c.Type, c.Body, c.URL = r.MediaType, r.Body, r.URL.String()
+	return c, nil
 }

@@ -116,8 +116,7 @@ func (m *documentMemory) closure(u domain.URL) error {
 // close remembers not to request a URL until a time; zero means in this session.
 func (m *documentMemory) close(u domain.URL, why error, until time.Time) {
 	c := closedURL{why: lookleap.Error{Code: lookleap.CodeOf(why)}, until: until}
-	var e *lookleap.Error
-	if errors.As(why, &e) {
+	if e, ok := errors.AsType[*lookleap.Error](why); ok {
 		c.why.Subject, c.why.Message = e.Subject, e.Message
 	}
 	said := responseBehind(why)
@@ -215,7 +214,6 @@ func (m *documentMemory) move(ctx context.Context, origin string, hops []fetch.H
 	}
 }
 
-// forgetMove forgets where an origin's document moved.
 func (m *documentMemory) forgetMove(ctx context.Context, origin string) {
 	m.session.report(ctx, origin, lookleap.CodeIO, m.session.store.Delete(ctx, keyMoved+origin))
 }

@@ -3,7 +3,6 @@ package agent
 import (
 	"errors"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -13,30 +12,27 @@ import (
 	"github.com/lookleap/lookleap/internal/lab"
 )
 
+// keeping returns a finding of a user with a store, and an option for another session with that store.
+func keeping(t *testing.T) (*finding, lookleap.Store, func(*User, *Options)) {
+	store := lookleap.NewMemoryStore()
+	keep := func(u *User, _ *Options) { u.Store = store }
+	return newFinding(t, keep), store, keep
+}
+
 // The rows about a 410 at the well-known URI (section 6.5.1).
 
 func TestGone(t *testing.T) {
-	keeping := func(f **finding, t *testing.T) (lookleap.Store, func(*User, *Options)) {
-		store := lookleap.NewMemoryStore()
-		keep := func(u *User, _ *Options) { u.Store = store }
-		*f = newFinding(t, keep)
-		return store, keep
-	}
 	for _, id := range []string{"ANML-6.5.1-14", "ANML-6.5.1-15", "K25"} {
 		t.Run(id+"/reject-for-good", func(t *testing.T) {
-			var f *finding
-			store, keep := keeping(&f, t)
+			f, store, keep := keeping(t)
 			f.site.Status(wellKnownPath, 410)
 			f.fails(f.s, CodeGone)
 			f.site.Handle(wellKnownPath, document(titled))
 			f.fails(f.s, CodeGone)
 			f.fails(f.session(keep), CodeGone)
-			_, err := f.session(keep).Open(t.Context(), shopDoc)
-			hasCode(f, err, CodeGone)
+			hasCode(f, second(f.session(keep).Open(t.Context(), shopDoc)), CodeGone)
 			f.requests("shop.example", getWellKnown)
-			if keys := placesIn(store); !slices.Equal(keys, []string{"gone/" + shopDoc}) {
-				t.Error(keys)
-			}
+			sameList(t, placesIn(store), []string{"gone/" + shopDoc})
 		})
 	}
 	t.Run("ANML-6.5.1-15/reject-without-a-store", func(t *testing.T) {
@@ -45,34 +41,27 @@ func TestGone(t *testing.T) {
 		f.fails(f.s, CodeGone)
 		f.site.Handle(wellKnownPath, document(titled))
 		f.fails(f.s, CodeGone)
-		_, err := f.s.Open(t.Context(), shopDoc)
-		hasCode(f, err, CodeGone)
+		hasCode(f, second(f.s.Open(t.Context(), shopDoc)), CodeGone)
 		f.requests("shop.example", getWellKnown)
 	})
 	t.Run("ANML-6.5.1-15/reject-by-a-redirect", func(t *testing.T) {
-		var f *finding
-		_, keep := keeping(&f, t)
+		f, _, keep := keeping(t)
 		f.site.Status(wellKnownPath, 410).Redirect("/a", wellKnownPath)
 		f.fails(f.s, CodeGone)
 		f.site.Handle(wellKnownPath, document(titled))
 		for _, s := range []*Session{f.s, f.session(keep)} {
-			_, err := s.Open(t.Context(), shopOrigin+"/a")
-			hasCode(f, err, CodeGone)
+			hasCode(f, second(s.Open(t.Context(), shopOrigin+"/a")), CodeGone)
 		}
 		f.requests("shop.example", getWellKnown, "GET /a", "GET /a")
 	})
 	t.Run("ANML-6.5.1-15/accept-other-urls", func(t *testing.T) {
-		var f *finding
-		keeping(&f, t)
+		f, _, _ := keeping(t)
 		f.site.Status(wellKnownPath, 410).Handle("/a", document(titled))
 		f.fails(f.s, CodeGone)
-		if _, err := f.s.Open(t.Context(), shopOrigin+"/a"); err != nil {
-			t.Error(err)
-		}
+		must(t, second(f.s.Open(t.Context(), shopOrigin+"/a")))
 	})
 	t.Run("K25/accept-after-the-cap", func(t *testing.T) {
-		var f *finding
-		store, keep := keeping(&f, t)
+		f, store, keep := keeping(t)
 		f.site.Status(wellKnownPath, 410)
 		f.fails(f.s, CodeGone)
 		f.site.Handle(wellKnownPath, document(titled))
@@ -88,20 +77,16 @@ func TestGone(t *testing.T) {
 	})
 	for _, id := range []string{"K25", "ANML-6.5.1-15"} {
 		t.Run(id+"/accept-after-the-user-resets-it", func(t *testing.T) {
-			var f *finding
-			store, keep := keeping(&f, t)
+			f, store, keep := keeping(t)
 			f.site.Status(wellKnownPath, 410)
 			f.net.Site("shop.example.net").Status(wellKnownPath, 410)
 			f.fails(f.s, CodeGone)
-			_, err := f.s.Discover(t.Context(), "https://shop.example.net")
-			hasCode(f, err, CodeGone)
+			hasCode(f, second(f.s.Discover(t.Context(), "https://shop.example.net")), CodeGone)
 			f.site.Handle(wellKnownPath, document(titled))
 			must(t, f.s.ForgetDiscovery(t.Context(), shopOrigin))
 			f.finds(f.s, "Shop")
 			f.finds(f.session(keep), "Shop")
-			if keys := placesIn(store); !slices.Equal(keys, []string{"gone/https://shop.example.net/.well-known/anml"}) {
-				t.Error(keys)
-			}
+			sameList(t, placesIn(store), []string{"gone/https://shop.example.net/.well-known/anml"})
 		})
 	}
 	t.Run("ANML-6.5.1-14/reject-until-the-cap", func(t *testing.T) {
@@ -122,8 +107,7 @@ func TestGone(t *testing.T) {
 		}
 	})
 	t.Run("ANML-6.5.1-14/reject-until-the-cap-in-other-sessions", func(t *testing.T) {
-		var f *finding
-		store, keep := keeping(&f, t)
+		f, store, keep := keeping(t)
 		f.site.Status(wellKnownPath, 410)
 		f.fails(f.s, CodeGone)
 		f.site.Handle(wellKnownPath, document(titled))
@@ -139,41 +123,32 @@ func TestGone(t *testing.T) {
 		}
 	})
 	t.Run("ANML-6.5.1-14/accept-410-of-another-document", func(t *testing.T) {
-		var f *finding
-		store, keep := keeping(&f, t)
+		f, store, keep := keeping(t)
 		f.site.Status("/a", 410).Handle(wellKnownPath, document(titled))
-		_, err := f.s.Open(t.Context(), shopOrigin+"/a")
-		hasCode(f, err, lookleap.CodeBadStatus)
+		hasCode(f, second(f.s.Open(t.Context(), shopOrigin+"/a")), lookleap.CodeBadStatus)
 		if keys := placesIn(store); len(keys) != 0 {
 			t.Error(keys)
 		}
 		f.finds(f.session(keep), "Shop")
 	})
 	t.Run("ANML-6.5.1-14/reject-word-of-a-host-below", func(t *testing.T) {
-		var f *finding
-		store, _ := keeping(&f, t)
+		f, store, _ := keeping(t)
 		f.site.Status(wellKnownPath, 302, "Location", "https://www.shop.example/a")
 		f.net.Site("www.shop.example").Status("/a", 410)
 		f.fails(f.s, CodeNoANML)
-		if keys := placesIn(store); !slices.Equal(keys, []string{"gone/https://www.shop.example/a"}) {
-			t.Error(keys)
-		}
+		sameList(t, placesIn(store), []string{"gone/https://www.shop.example/a"})
 		f.net.Journal().Clear()
 		f.fails(f.s, CodeNoANML) // as a 404, which is not asked for again at once
 		f.requests("shop.example")
 	})
 	t.Run("ANML-6.5.1-14/reject-both-urls-of-a-redirect", func(t *testing.T) {
-		var f *finding
-		store, keep := keeping(&f, t)
+		f, store, keep := keeping(t)
 		f.site.Status(wellKnownPath, 302, "Location", "/a").Status("/a", 410)
 		f.fails(f.s, CodeGone)
-		if keys := placesIn(store); !slices.Equal(keys, []string{"gone/" + shopDoc, "gone/" + shopOrigin + "/a"}) {
-			t.Error(keys)
-		}
+		sameList(t, placesIn(store), []string{"gone/" + shopDoc, "gone/" + shopOrigin + "/a"})
 		f.site.Handle("/a", document(titled))
 		f.net.Journal().Clear()
-		_, err := f.session(keep).Open(t.Context(), shopOrigin+"/a")
-		hasCode(f, err, CodeGone)
+		hasCode(f, second(f.session(keep).Open(t.Context(), shopOrigin+"/a")), CodeGone)
 		f.requests("shop.example")
 	})
 	t.Run("ANML-6.5.1-14/reject-what-plain-http-says", func(t *testing.T) {
@@ -181,15 +156,13 @@ func TestGone(t *testing.T) {
 		f.site.Plain().Status(wellKnownPath, 410)
 		host, store := f.net.Host(), lookleap.NewMemoryStore()
 		host.Fetcher = f.net.ForeignTransport()
-		_, err := sessionOn(t, host, User{Store: store}, Options{}).Discover(t.Context(), "http://shop.example")
-		hasCode(t, err, lookleap.CodeNotHTTPS)
+		hasCode(t, second(sessionOn(t, host, User{Store: store}, Options{}).Discover(t.Context(), "http://shop.example")), lookleap.CodeNotHTTPS)
 		if keys := placesIn(store); len(keys) != 0 {
 			t.Error(keys)
 		}
 	})
 	t.Run("ANML-6.5.1-14/reject-another-origin's-word", func(t *testing.T) {
-		var f *finding
-		_, keep := keeping(&f, t)
+		f, _, keep := keeping(t)
 		f.site.Status(wellKnownPath, 302, "Location", "https://bank.example/a")
 		f.net.Site("bank.example").Status("/a", 410)
 		f.fails(f.s, CodeNoANML)
@@ -199,13 +172,11 @@ func TestGone(t *testing.T) {
 		f.requests("bank.example")
 		f.site.Redirect("/b", "https://bank.example/a")
 		for _, url := range []string{"https://bank.example/a", shopOrigin + "/b"} { // which is no place of discovery
-			_, err := f.session(keep).Open(t.Context(), url)
-			hasCode(f, err, CodeGone)
+			hasCode(f, second(f.session(keep).Open(t.Context(), url)), CodeGone)
 		}
 	})
 	t.Run("ANML-6.5.1-14/accept-the-origin's-own-word-elsewhere", func(t *testing.T) {
-		var f *finding
-		_, keep := keeping(&f, t)
+		f, _, keep := keeping(t)
 		f.site.Status(wellKnownPath, 302, "Location", "/a").Status("/a", 410)
 		f.fails(f.s, CodeGone)
 		f.net.Journal().Clear()
@@ -214,8 +185,7 @@ func TestGone(t *testing.T) {
 	})
 	for name, record := range map[string]string{"damaged": "{", "undated": "{}", "of-a-wrong-clock": `{"at":"2099-01-01T00:00:00Z"}`} {
 		t.Run("K25/accept-after-the-cap-a-record-"+name, func(t *testing.T) {
-			var f *finding
-			store, keep := keeping(&f, t)
+			f, store, keep := keeping(t)
 			f.site.Handle(wellKnownPath, document(titled))
 			must(t, store.Put(t.Context(), "gone/"+shopDoc, nil, []byte(record), time.Time{}))
 			f.fails(f.s, CodeGone)
@@ -227,17 +197,13 @@ func TestGone(t *testing.T) {
 		})
 	}
 	t.Run("ANML-6.5.1-15/reject-what-a-site-ref-found-gone", func(t *testing.T) {
-		var f *finding
-		keeping(&f, t)
+		f, _, _ := keeping(t)
 		f.net.Site("bank.example").Status(wellKnownPath, 410)
 		f.site.Handle("/a", document(`<head><title>Shop</title><site-ref domain="bank.example" canonical="https://bank.example/.well-known/anml"/></head>`))
 		for range 2 {
-			if _, err := f.s.Open(t.Context(), shopOrigin+"/a"); err != nil {
-				t.Fatal(err)
-			}
+			must(t, second(f.s.Open(t.Context(), shopOrigin+"/a")))
 		}
-		_, err := f.s.Discover(t.Context(), "https://bank.example")
-		hasCode(f, err, CodeGone)
+		hasCode(f, second(f.s.Discover(t.Context(), "https://bank.example")), CodeGone)
 		f.requests("bank.example", getWellKnown)
 	})
 	for _, call := range []string{"Put", "Delete", "Keys"} {
@@ -267,8 +233,7 @@ func TestGone(t *testing.T) {
 		f.site.Handle(wellKnownPath, document(titled))
 		store.fails = "Get"
 		f.fails(f.s, lookleap.CodeIO)
-		_, err := f.s.Open(t.Context(), shopDoc)
-		hasCode(f, err, lookleap.CodeIO)
+		hasCode(f, second(f.s.Open(t.Context(), shopDoc)), lookleap.CodeIO)
 		f.requests("shop.example")
 	})
 }
@@ -282,9 +247,7 @@ func TestMoved(t *testing.T) {
 			f := newFinding(t)
 			permanent(f, wellKnownPath, "/new", status)
 			f.site.Handle("/new", document(titled))
-			if p := f.finds(f.s, "Shop"); p.URL() != shopOrigin+"/new" {
-				t.Error(p.URL())
-			}
+			equals(t, f.finds(f.s, "Shop").URL(), shopOrigin+"/new")
 			f.requests("shop.example", getWellKnown, "GET /new")
 		})
 	}
@@ -292,12 +255,9 @@ func TestMoved(t *testing.T) {
 		f := newFinding(t)
 		f.site.RedirectChain("/chain", 5, "/end").Handle("/end", document(titled))
 		f.site.RedirectChain("/short", 4, "/end").RedirectChain("/loop", 3, "/loop")
-		if _, err := f.s.Open(t.Context(), shopOrigin+"/short"); err != nil {
-			t.Error(err)
-		}
+		must(t, second(f.s.Open(t.Context(), shopOrigin+"/short")))
 		for _, path := range []string{"/chain", "/loop"} {
-			_, err := f.s.Open(t.Context(), shopOrigin+path)
-			hasCode(f, err, lookleap.CodeTooManyRedirects)
+			hasCode(f, second(f.s.Open(t.Context(), shopOrigin+path)), lookleap.CodeTooManyRedirects)
 		}
 	})
 	t.Run("ANML-6.5.1-08/reject-to-plain-http", func(t *testing.T) {
@@ -317,9 +277,7 @@ func TestMoved(t *testing.T) {
 		}
 	})
 	t.Run("ANML-6.5.1-09/accept-the-target-next-time", func(t *testing.T) {
-		store := lookleap.NewMemoryStore()
-		keep := func(u *User, _ *Options) { u.Store = store }
-		f := newFinding(t, keep)
+		f, _, keep := keeping(t)
 		permanent(f, wellKnownPath, "/new", 301)
 		f.site.Handle("/new", document(titled))
 		f.finds(f.s, "Shop")
@@ -377,8 +335,7 @@ func TestMoved(t *testing.T) {
 		f.net.Site("bank.example").Handle("/a", document(titled))
 		permanent(f, wellKnownPath, "https://bank.example/a", 301)
 		f.site.Plain()
-		_, err := f.on(f.net.ForeignTransport(), Options{}).Discover(t.Context(), "http://shop.example")
-		hasCode(t, err, lookleap.CodeNotHTTPS)
+		hasCode(t, second(f.on(f.net.ForeignTransport(), Options{}).Discover(t.Context(), "http://shop.example")), lookleap.CodeNotHTTPS)
 		f.requests("shop.example")
 	})
 	t.Run("ANML-6.5.1-09/reject-a-record-of-a-time-to-come", func(t *testing.T) { // the clock was set back
@@ -409,9 +366,7 @@ func TestMoved(t *testing.T) {
 		for range 3 { // the second and third from memory
 			f.finds(f.s, "Shop")
 		}
-		if n := store.calls["Put"] - before; n != 1 {
-			t.Errorf("%d records", n)
-		}
+		equals(t, store.calls["Put"]-before, 1)
 	})
 	t.Run("ANML-6.5.1-09/accept-although-the-session-closes", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
@@ -423,9 +378,7 @@ func TestMoved(t *testing.T) {
 			f.site.Fault("/new", lab.Mute())
 			time.AfterFunc(time.Second, func() { _ = f.s.Close() })
 			f.fails(f.s, lookleap.CodeClosed)
-			if keys := placesIn(store); len(keys) != 1 {
-				t.Error("what was known is forgotten: ", keys)
-			}
+			equals(t, len(placesIn(store)), 1)
 		})
 	})
 	for name, status := range map[string]int{"302": 302, "307": 307, "303": 303} {
@@ -455,9 +408,7 @@ func TestMoved(t *testing.T) {
 			permanent(f, wellKnownPath, "/new", status)
 			f.fails(f.s, CodeInconclusive)
 			for _, got := range f.net.Journal().Paths("shop.example") {
-				if got != getWellKnown {
-					t.Error(got)
-				}
+				equals(t, got, getWellKnown)
 			}
 		})
 	}

@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"iter"
 	"net/http"
 	"slices"
 	"strings"
@@ -89,27 +88,25 @@ func (n *notices) tell(ctx context.Context, x Notice) {
 
 // remember adds a notice to the list. A service that causes many displaces only its own.
 func (n *notices) remember(x Notice) {
-	oldest, of := 0, 0
+	var of []int
 	for i := range n.list {
-		if n.list[i].Origin != x.Origin {
-			continue
+		if n.list[i].Origin == x.Origin {
+			of = append(of, i)
 		}
-		if of == 0 {
-			oldest = i
-		}
-		of++
 	}
 	switch {
-	case of >= maxNoticesOf:
-		n.list = slices.Delete(n.list, oldest, oldest+1)
+	case len(of) >= maxNoticesOf:
+		n.list = slices.Delete(n.list, of[0], of[0]+1)
 	case len(n.list) >= maxNotices:
 		n.list = slices.Delete(n.list, 0, 1)
 	}
 	n.list = append(n.list, x)
 }
 
-// tellOnce tells a notice once for each key, as long as the key is among the most recent ones.
-func (n *notices) tellOnce(ctx context.Context, key string, x Notice) {
+// notify tells a notice of a kind once for each key, as long as the key is among the most recent ones.
+func (s *Session) notify(ctx context.Context, key string, kind NoticeKind, code lookleap.Code, origin, text string) {
+	n := s.notices
+	key = string(kind) + " " + key
 	n.mu.Lock()
 	said, _ := n.said.Get(key)
 	if !said {
@@ -117,43 +114,30 @@ func (n *notices) tellOnce(ctx context.Context, key string, x Notice) {
 	}
 	n.mu.Unlock()
 	if !said {
-		n.tell(ctx, x)
+		n.tell(ctx, Notice{Kind: kind, Code: code, Origin: origin, Text: text})
 	}
 }
-
-// notify tells a notice of a kind once for each key.
-func (s *Session) notify(ctx context.Context, key string, kind NoticeKind, code lookleap.Code, origin, text string) {
-	s.notices.tellOnce(ctx, string(kind)+" "+key, Notice{Kind: kind, Code: code, Origin: origin, Text: text})
-}
-
-// failures are the kinds of notice that tell of a failed retrieval.
-var failures = [...]NoticeKind{NoticeUnreachable, NoticeInsecure, NoticeAuthRequired, NoticeServerError, NoticeUnavailable}
 
 // tellFailure tells the user why a retrieval failed, once until the URL is reached again (sections
 // 11.3, 11.4 and 13.6).
 func (s *Session) tellFailure(ctx context.Context, u domain.URL, e *lookleap.Error) {
-	if kind, text := failureNotice(e); kind != "" {
-		s.notify(ctx, u.String(), kind, e.Code, u.Origin(), text)
-	}
-}
-
-func failureNotice(e *lookleap.Error) (NoticeKind, string) {
-	switch {
+	var kind NoticeKind
+	var text string
+	switch status := responseBehind(e).Status; {
 	case e.Code == lookleap.CodeTLS || e.Code == lookleap.CodeTLSTooOld:
-		return NoticeInsecure, "The service's certificate or encryption could not be verified, so nothing of it was read."
+		kind, text = NoticeInsecure, "The service's certificate or encryption could not be verified, so nothing of it was read."
 	case unreachable(e.Code):
-		return NoticeUnreachable, "The service could not be reached."
-	}
-	status := responseBehind(e).Status
-	switch {
+		kind, text = NoticeUnreachable, "The service could not be reached."
 	case status == http.StatusUnauthorized:
-		return NoticeAuthRequired, "The service wants to know who asks before it answers."
+		kind, text = NoticeAuthRequired, "The service wants to know who asks before it answers."
 	case status == http.StatusServiceUnavailable:
-		return NoticeUnavailable, "The service is not available at the moment."
+		kind, text = NoticeUnavailable, "The service is not available at the moment."
 	case status >= 500:
-		return NoticeServerError, "The service failed with an error of its own."
+		kind, text = NoticeServerError, "The service failed with an error of its own."
+	default:
+		return
 	}
-	return "", ""
+	s.notify(ctx, u.String(), kind, e.Code, u.Origin(), text)
 }
 
 // unreachable reports whether a code says that a server could not be reached.
@@ -166,11 +150,11 @@ func unreachable(code lookleap.Code) bool {
 	return false
 }
 
-// reached allows failures at a URL to be told again.
+// reached allows failures at a URL, see tellFailure, to be told again.
 func (n *notices) reached(u domain.URL) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	for _, kind := range failures {
+	for _, kind := range []NoticeKind{NoticeUnreachable, NoticeInsecure, NoticeAuthRequired, NoticeServerError, NoticeUnavailable} {
 		n.said.Remove(string(kind) + " " + u.String())
 	}
 }
@@ -183,37 +167,33 @@ func (s *Session) Notices() []Notice {
 	}
 	s.notices.mu.Lock()
 	defer s.notices.mu.Unlock()
-	return append([]Notice(nil), s.notices.list...)
+	return slices.Clone(s.notices.list)
 }
 
 // examine looks for signs of impersonation (section 13.6). They become findings, which prompts
 // show, and a notice. They do not change any decision.
 func (p *Page) examine(ctx context.Context) {
+	find := func(code lookleap.Code, requirement, message string) {
+		f := lookleap.Finding{Severity: lookleap.SeverityWarning, Code: code, Requirement: requirement, Message: message}
+		p.opened.findings = append(p.opened.findings, f)
+		p.flag(ctx, f)
+	}
 	if !stayed(p.opened.hops) {
-		p.find(lookleap.CodeRedirectCrossOrigin, "ANML-6.5.1-02",
+		find(lookleap.CodeRedirectCrossOrigin, "ANML-6.5.1-02",
 			"the document was asked for at another domain; it speaks for the one that served it")
 	}
 	if p.opened.insecure {
-		p.find(lookleap.CodeInsecureTransport, "ANML-13.6-03", "the server was not verified, so the document is attributed to no party")
+		find(lookleap.CodeInsecureTransport, "ANML-13.6-03", "the server was not verified, so the document is attributed to no party")
 		p.session.notify(ctx, "plain "+p.url.Origin(), NoticeInsecure, lookleap.CodeInsecureTransport, p.url.Origin(),
 			"The document came from an unverified server. You can read it, but nothing is sent and no action is executed.")
 	}
 	if signs := p.impersonation(); len(signs) > 0 {
 		for _, sign := range signs {
-			p.find(CodeImpersonation, "ANML-13.6-05", sign)
+			find(CodeImpersonation, "ANML-13.6-05", sign)
 		}
 		p.session.notify(ctx, p.url.String(), NoticeImpersonation, CodeImpersonation, p.url.Origin(),
 			"The service may pretend to be another one: "+strings.Join(signs, "; ")+".")
 	}
-	for i := range p.opened.findings {
-		f := &p.opened.findings[i]
-		p.session.agent.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: f.Code, Subject: p.location(), Finding: f})
-	}
-}
-
-func (p *Page) find(code lookleap.Code, requirement, message string) {
-	p.opened.findings = append(p.opened.findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: code,
-		Requirement: requirement, Message: message})
 }
 
 // impersonation returns the signs, each as part of a sentence.
@@ -229,10 +209,21 @@ func (p *Page) impersonation() (signs []string) {
 	if !p.opened.wellKnown {
 		return signs
 	}
-	if foreign, all := p.foreign(p.endpoints); all > 0 && 2*foreign >= all {
+	var endpoints, links []string
+	for site := range p.doc.Containers() {
+		for action := range site.Interact().Actions() {
+			endpoints = append(endpoints, action.Endpoint())
+		}
+		for e := range elements(site.Body().Content()) {
+			if link, ok := e.(anml.Link); ok {
+				links = append(links, link.Href())
+			}
+		}
+	}
+	if foreign, all := p.foreign(endpoints); all > 0 && 2*foreign >= all {
 		signs = append(signs, "the actions of its own document lead to other domains")
 	}
-	if foreign, all := p.foreign(p.links); 2*foreign > all {
+	if foreign, all := p.foreign(links); 2*foreign > all {
 		signs = append(signs, "most links of its own document lead to other domains")
 	}
 	return signs
@@ -240,7 +231,7 @@ func (p *Page) impersonation() (signs []string) {
 
 // foreign counts the references that lead to another domain than the serving domain and the parties
 // that it was verified to speak for.
-func (p *Page) foreign(references iter.Seq[string]) (foreign, all int) {
+func (p *Page) foreign(references []string) (foreign, all int) {
 	own := map[string]bool{registrable(p.url.Host()): true}
 	for _, party := range p.parties {
 		if d, ok := domain.Registrable(party.Domain); ok && party.Tier > anmltrust.Unlisted {
@@ -248,7 +239,7 @@ func (p *Page) foreign(references iter.Seq[string]) (foreign, all int) {
 		}
 	}
 	rules := domain.Rules{Schemes: []string{"https", "http"}}
-	for ref := range references {
+	for _, ref := range references {
 		u, err := rules.Resolve(p.url, ref)
 		if err != nil {
 			continue // other findings tell
@@ -259,28 +250,6 @@ func (p *Page) foreign(references iter.Seq[string]) (foreign, all int) {
 		}
 	}
 	return foreign, all
-}
-
-// endpoints yields the endpoints of all actions.
-func (p *Page) endpoints(yield func(string) bool) {
-	for site := range p.doc.Containers() {
-		for action := range site.Interact().Actions() {
-			if !yield(action.Endpoint()) {
-				return
-			}
-		}
-	}
-}
-
-// links yields the targets of all links.
-func (p *Page) links(yield func(string) bool) {
-	for site := range p.doc.Containers() {
-		for e := range elements(site.Body().Content()) {
-			if link, ok := e.(anml.Link); ok && !yield(link.Href()) {
-				return
-			}
-		}
-	}
 }
 
 // looksLatin reports whether all letters of a label in another script look like Latin letters.

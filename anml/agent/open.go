@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -13,6 +14,7 @@ import (
 	"github.com/lookleap/lookleap/internal/coded"
 	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/fetch"
+	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
 // Open returns the ANML document at a URL, from the session's cache if HTTP and the
@@ -70,33 +72,30 @@ func (s *Session) retrieve(ctx context.Context, u domain.URL) (page *Page, err e
 	a := requestOrigin{requested: u.String(), wellKnown: isWellKnown(u)}
 	from, old := s.pages.begin(), s.pages.old(u)
 	request := s.request(ctx, u)
-	old.validator().Ask(request.Header)
+	if old != nil {
+		old.known.Ask(request.Header)
+	}
 	sent := s.now()
 	r, err := fetch.Do(ctx, s.agent.host, request)
-	if err == nil && r.Status == http.StatusNotModified {
-		if again := old.confirmed(r, sent); again != nil {
-			page, err := s.admit(ctx, again, a, old.page.doc, old.page.digest, old.page.opened.size)
-			return s.keep(u, page, again, from, err)
+	switch {
+	case err == nil && r.Status == http.StatusNotModified && old != nil:
+		if r = old.confirmed(r, sent); r == nil { // it is about another representation
+			s.pages.drop(u)
+			return s.retrieve(ctx, u)
 		}
-		r, err = fetch.Do(ctx, s.agent.host, s.request(ctx, u))
+		page, err = s.admit(ctx, r, a, old.page.doc, old.page.digest, old.page.opened.size)
+	case err == nil && r.OK():
+		s.notices.reached(u)
+		s.context.recordLocation(u, u.String(), r.URL)
+		page, err = s.newPage(ctx, r, a)
+		if a.wellKnown && lookleap.CodeOf(err) == lookleap.CodeMediaType { // a web page there counts as a 404
+			e := &lookleap.Error{Code: CodeNoANML, Subject: r.URL.WithoutQuery(), Err: withStatus(r, err)}
+			s.memory.absent(u, &r.Freshness, e)
+			err = e
+		}
+	default:
+		err = s.refused(ctx, u, r, err)
 	}
-	if err != nil || !r.OK() {
-		s.pages.drop(u)
-		return nil, s.refused(ctx, u, r, err)
-	}
-	s.notices.reached(u)
-	s.context.recordLocation(u, u.String(), r.URL)
-	page, err = s.newPage(ctx, r, a)
-	if a.wellKnown && lookleap.CodeOf(err) == lookleap.CodeMediaType { // a web page there counts as a 404
-		e := &lookleap.Error{Code: CodeNoANML, Subject: r.URL.WithoutQuery(), Err: withStatus(r, err)}
-		s.memory.absent(u, &r.Freshness, e)
-		err = e
-	}
-	return s.keep(u, page, r, from, err)
-}
-
-// keep caches a page that may be used again.
-func (s *Session) keep(u domain.URL, page *Page, r *fetch.Response, from loadState, err error) (*Page, error) {
 	if err != nil {
 		s.pages.drop(u)
 		return nil, err
@@ -206,20 +205,11 @@ func (s *Session) request(ctx context.Context, u domain.URL) *fetch.Request {
 	o := s.agent.options
 	return &fetch.Request{
 		URL:      u,
-		Header:   http.Header{"Accept": {s.agent.accept()}},
+		Header:   http.Header{"Accept": {anml.Accept(*cmp.Or(o.Format, new(anml.XML)))}},
 		Redirect: func(h fetch.Hop) error { return s.memory.refuses(ctx, h.To) },
 		Verified: true,
 		Limits:   fetch.Limits{Body: o.Limits.Document, Time: o.Limits.Time, Hops: maxRedirects},
 	}
-}
-
-// accept returns the Accept header field of every request for documents.
-func (a *Agent) accept() string {
-	preferred := anml.XML
-	if a.options.Format != nil {
-		preferred = *a.options.Format
-	}
-	return anml.Accept(preferred)
 }
 
 // requestOrigin describes the request of a response that newPage reads.
@@ -303,7 +293,7 @@ func (s *Session) admit(ctx context.Context, r *fetch.Response, a requestOrigin,
 		budget: a.budget,
 	}
 	p.opened.size = size
-	p.offers = sync.OnceValue(func() *offers { return newOffers(p) })
+	p.offered = sync.OnceValues(p.offers)
 	if p.budget == nil {
 		p.budget = fetch.NewBudget(s.agent.options.Limits.Requests)
 	}
@@ -311,7 +301,14 @@ func (s *Session) admit(ctx context.Context, r *fetch.Response, a requestOrigin,
 	if p.opened.insecure {
 		p.server = anmltrust.Server{}
 	}
-	p.versions(ctx)
+	if newer(doc.Version()) { // the user is told once for each document (section 8.1)
+		s.notify(ctx, p.url.String()+" "+digest, NoticeNewerVersion, anml.CodeNewVersion, p.url.Origin(),
+			"The service's document is of version "+plaintext.Quote(doc.Version(), maxVersion)+
+				" of ANML, which is newer than "+anml.Version+"; unknown parts of it are ignored.")
+	}
+	if err := p.unsupported(); err != nil {
+		s.notify(ctx, p.url.String()+" "+digest, NoticeUnsupported, err.Code, p.url.Origin(), "The"+strings.TrimPrefix(err.Message, "the")+".")
+	}
 	if err := p.identify(ctx); err != nil {
 		return nil, fail(r.URL.WithoutQuery(), err, "who speaks in the document could not be verified")
 	}

@@ -106,13 +106,9 @@ func TestTransport(t *testing.T) {
 				t.Errorf("%q %v", p.ServingDomain(), p.Findings())
 			}
 			for _, party := range p.Parties() {
-				if party.Tier != anmltrust.Unlisted {
-					t.Errorf("%+v", party)
-				}
+				equals(t, party.Tier, anmltrust.Unlisted)
 			}
-			if _, err := p.Do(t.Context(), Call{Action: "pay"}); lookleap.CodeOf(err) != lookleap.CodeInsecureTransport {
-				t.Error(err)
-			}
+			hasCode(t, second(p.Do(t.Context(), Call{Action: "pay"})), lookleap.CodeInsecureTransport)
 			if len(p.Tools()) != 0 {
 				t.Error(p.Tools())
 			}
@@ -143,8 +139,7 @@ func TestTransport(t *testing.T) {
 	t.Run("ANML-13.6-03/reject-by-default", func(t *testing.T) {
 		f := newFinding(t)
 		f.site.Plain().Handle("/a", document(titled))
-		_, err := f.on(f.net.ForeignTransport(), Options{}).Open(t.Context(), "http://shop.example/a")
-		hasCode(f, err, lookleap.CodeNotHTTPS)
+		hasCode(f, second(f.on(f.net.ForeignTransport(), Options{}).Open(t.Context(), "http://shop.example/a")), lookleap.CodeNotHTTPS)
 		f.requests("shop.example")
 	})
 	t.Run("ANML-13.6-03/reject-an-unreported-connection", func(t *testing.T) {
@@ -223,17 +218,13 @@ func TestNegotiation(t *testing.T) {
 				f := newFinding(t, func(_ *User, o *Options) { o.Format = c.format })
 				f.site.Handle(wellKnownPath, document(titled)).Handle("/a", document(titled))
 				f.finds(f.s, "Shop")
-				if _, err := f.s.Open(t.Context(), shopOrigin+"/a"); err != nil {
-					t.Fatal(err)
-				}
+				must(t, second(f.s.Open(t.Context(), shopOrigin+"/a")))
 				for _, r := range f.net.Journal().Requests("shop.example") {
 					if got := r.Header.Values("Accept"); len(got) != 1 || got[0] != c.want {
 						t.Errorf("Accept %q", got)
 					}
 					for _, name := range []string{"Accept-Language", "Cookie", "Authorization", "Referer", "From"} {
-						if r.Header.Get(name) != "" {
-							t.Errorf("%s: %s", name, r.Header.Get(name))
-						}
+						equals(t, r.Header.Get(name), "")
 					}
 				}
 			})
@@ -243,9 +234,7 @@ func TestNegotiation(t *testing.T) {
 	t.Run("ANML-7-04/accept-what-the-type-says", func(t *testing.T) {
 		f := newFinding(t)
 		f.site.Body(wellKnownPath, anml.MediaTypeJSON+"; charset=utf-8", twin)
-		if p := f.finds(f.s, "Shop"); p.Document().Format() != anml.JSON {
-			t.Error(p.Document().Format())
-		}
+		equals(t, f.finds(f.s, "Shop").Document().Format(), anml.JSON)
 	})
 	t.Run("ANML-7-04/reject-another-body", func(t *testing.T) {
 		f := newFinding(t)
@@ -261,12 +250,9 @@ func TestNegotiation(t *testing.T) {
 		f := newFinding(t)
 		f.site.Body(wellKnownPath, "application/xml", service(titled)).Body("/a", "application/json", twin)
 		f.finds(f.s, "Shop")
-		_, err := f.s.Open(t.Context(), shopOrigin+"/a")
-		hasCode(f, err, lookleap.CodeMediaType)
+		hasCode(f, second(f.s.Open(t.Context(), shopOrigin+"/a")), lookleap.CodeMediaType)
 		s := f.session(func(_ *User, o *Options) { o.Read.AcceptGenericTypes = true })
-		if _, err := s.Open(t.Context(), shopOrigin+"/a"); err != nil {
-			t.Error(err)
-		}
+		must(t, second(s.Open(t.Context(), shopOrigin+"/a")))
 	})
 	for name, header := range map[string][]string{
 		"html": {"Content-Type", "text/html"}, "plain": {"Content-Type", "text/plain"}, "octets": {"Content-Type", "application/octet-stream"},
@@ -277,9 +263,8 @@ func TestNegotiation(t *testing.T) {
 			f.site.Handle("/a", scripted(200, service(titled), header...))
 			_, err := f.s.Open(t.Context(), shopOrigin+"/a")
 			hasCode(f, err, lookleap.CodeMediaType)
-			if !errors.Is(err, anml.ErrNotANML) || len(f.told) != 0 {
-				t.Error(err, f.told)
-			}
+			isError(t, err, anml.ErrNotANML)
+			equals(t, len(f.told), 0)
 		})
 	}
 	t.Run("ANML-6.3-03/reject-generic-without-proof", func(t *testing.T) {

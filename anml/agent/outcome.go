@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"slices"
@@ -47,7 +48,9 @@ func (m *submission) result(ctx context.Context, plan string, resp *fetch.Respon
 	readable := len(resp.Body) > 0 && carries(resp.Status)
 	var document *anml.Document
 	var unread error
-	if isDocument && readable && advances(resp.Status) {
+	// Such a document becomes the current one.
+	current := resp.Status < 400 || resp.Status == http.StatusConflict || resp.Status == http.StatusUnprocessableEntity
+	if isDocument && readable && current {
 		r.Page, unread = m.session.newPage(ctx, resp, requestOrigin{requested: m.effect.Send.URL, action: true})
 	}
 	if r.Page == nil { // a page is recorded with its texts
@@ -103,12 +106,6 @@ func carries(status int) bool {
 	return status >= 400
 }
 
-// advances reports whether the document of a response becomes the current one, if the response
-// has content of its own.
-func advances(status int) bool {
-	return status < 400 || status == http.StatusConflict || status == http.StatusUnprocessableEntity
-}
-
 // statusDocument returns the document of a response, of which only the status is used.
 // It returns nil if there is none that can be read.
 func (m *submission) statusDocument(resp *fetch.Response) *anml.Document {
@@ -123,13 +120,13 @@ func (m *submission) statusDocument(resp *fetch.Response) *anml.Document {
 
 // heed returns how long the service asks to wait: the longer one of Retry-After and the
 // time in its document (sections 8.13 and 11.3).
-func heed(resp *fetch.Response, d *anml.Document) (time.Duration, bool) {
+func heed(resp *fetch.Response, d *anml.Document) time.Duration {
 	wait := resp.RetryAfter
 	if d != nil {
 		said, _ := d.Status().RetryAfter()
 		wait = max(wait, min(said, fetch.MaxRetryAfter))
 	}
-	return wait, wait > 0
+	return wait
 }
 
 // withdrawUnaccepted withdraws the consents on which answers rested that the service did not
@@ -158,89 +155,79 @@ func (m *submission) withdrawUnaccepted(ctx context.Context, r *CallResult) {
 // if the action was not done. It changes nothing about trust or constraints: a failing
 // server is not a sign of an attack.
 func (m *submission) judge(ctx context.Context, resp *fetch.Response, r *CallResult, d *anml.Document) error {
-	gate, key, origin := m.session.gate, m.effect.Send.key(), m.effect.Send.origin()
-	wait, given := heed(resp, d)
-	hold := func() { m.session.hold(ctx, limitHold+origin, m.effect.Send.place(), wait) }
+	send, origin, status, wait := &m.effect.Send, m.effect.Send.origin(), resp.Status, heed(resp, d)
 	if f, ok := wants(resp.Header); ok {
-		gate.prefer(origin, f)
+		m.session.gate.prefer(origin, f)
 	}
-	refuse := func(code lookleap.Code, reason string) error {
-		return &lookleap.Error{Code: code, Subject: m.effect.Send.place(), Message: reason,
-			Err: &lookleap.ResponseError{Status: resp.Status, RetryAfter: wait}}
-	}
-	notice := func(kind NoticeKind, code lookleap.Code, text string) {
-		n := Notice{Kind: kind, Code: code, Origin: origin, Text: text}
-		if said := message(r); said != "" {
-			n.Remote = []lookleap.RemoteText{{Source: m.effect.Exchange.Endpoint, Label: "message", Text: said}}
-		}
-		m.session.notices.tell(ctx, n)
-	}
-	status := resp.Status
+	var means meaning
 	switch {
 	case !defined(status):
-		return m.doubtful(refuse(lookleap.CodeBadStatus, "the status does not say whether the action was done"))
+		means = meaning{code: lookleap.CodeBadStatus, reason: "the status does not say whether the action was done", doubt: true}
 	case status < 300 && r.Outcome == anml.OutcomeError:
-		return refuse(CodeActionFailed, "")
+		means = meaning{code: CodeActionFailed}
 	case status < 300:
 		return nil
 	case status >= 500 && status != http.StatusServiceUnavailable:
-		hold()
-		notice(NoticeServerError, CodeServerError, "The service failed, so it is not known whether the action was done.")
-		return m.doubtful(refuse(CodeServerError, ""))
+		means = meaning{code: CodeServerError, waits: true, doubt: true,
+			kind: NoticeServerError, text: "The service failed, so it is not known whether the action was done."}
+	default:
+		means = meanings[status]
+		if means.code == "" {
+			means = meaning{code: lookleap.CodeBadStatus, reason: "the service did not execute the action"}
+		}
 	}
-	known, ok := refusedBy[status]
-	if !ok {
-		return refuse(lookleap.CodeBadStatus, "the service did not execute the action")
-	}
-	switch status {
-	case http.StatusUnauthorized:
-		n := Notice{Kind: NoticeAuthRequired, Code: CodeAuthRequired, Origin: origin,
-			Text: "The service requires that you sign in. Stored credentials are not used to try again."}
-		for _, scheme := range schemes(resp.Header) {
-			m.session.context.recordText(resp.URL, scheme)
-			n.Remote = append(n.Remote, lookleap.RemoteText{Source: m.effect.Exchange.Endpoint,
-				Label: "authentication scheme", Text: scheme})
+	if means.kind != "" {
+		n := Notice{Kind: means.kind, Code: means.code, Origin: origin, Text: means.text}
+		label, said := "message", []string{}
+		if p := r.Problem; p != nil && p.Detail+p.Title != "" {
+			said = []string{cmp.Or(p.Detail, p.Title)}
+		}
+		if status == http.StatusUnauthorized {
+			label, said = "authentication scheme", schemes(resp.Header)
+		}
+		for _, text := range said {
+			m.session.context.recordText(resp.URL, text)
+			n.Remote = append(n.Remote, lookleap.RemoteText{Source: m.effect.Exchange.Endpoint, Label: label, Text: text})
 		}
 		m.session.notices.tell(ctx, n)
-	case http.StatusServiceUnavailable:
-		notice(NoticeUnavailable, lookleap.CodeUnavailable, "The service is unavailable at present.")
 	}
-	switch {
-	case known.ends && given:
-		hold()
-	case known.ends || status == http.StatusForbidden || status == http.StatusGone:
-		gate.end(key, known.code, status)
+	if means.waits && wait > 0 {
+		m.session.hold(ctx, limitHold+origin, send.place(), wait)
+	} else if means.ends {
+		m.session.gate.end(send.key(), means.code, status)
 	}
-	return refuse(known.code, known.reason)
+	err := &lookleap.Error{Code: means.code, Subject: send.place(), Message: means.reason,
+		Err: &lookleap.ResponseError{Status: status, RetryAfter: wait}}
+	if means.doubt {
+		return m.doubtful(err)
+	}
+	return err
 }
 
-// refusedBy has what statuses mean with which a service did not execute an action. Those that end it
-// do so for the session if they do not say how long to wait.
-var refusedBy = map[int]struct {
+// meaning is what a status says about an action that was not done.
+type meaning struct {
 	code   lookleap.Code
 	reason string
-	ends   bool
-}{
-	http.StatusBadRequest:           {CodeBadRequest, "", false},
-	http.StatusUnauthorized:         {CodeAuthRequired, "", false},
-	http.StatusForbidden:            {lookleap.CodeForbidden, "the service forbids the action", false},
-	http.StatusGone:                 {CodeGone, "the action is gone for good", false},
-	http.StatusConflict:             {lookleap.CodeConflict, "the action conflicts with the service's present state", false},
-	http.StatusUnsupportedMediaType: {lookleap.CodeBadStatus, "the service does not accept this serialization", false},
-	http.StatusUnprocessableEntity:  {CodeUnprocessable, "", false},
-	http.StatusTooManyRequests:      {lookleap.CodeRateLimited, "the service wants fewer requests", true},
-	http.StatusServiceUnavailable:   {lookleap.CodeUnavailable, "the service is unavailable", true},
+	waits  bool       // nothing is sent to the origin for the time that the service names
+	ends   bool       // the action ends for the session, if there is no time to wait
+	doubt  bool       // it may have been done
+	kind   NoticeKind // that the user is told, or ""
+	text   string
 }
 
-// message returns what the service says about a problem, for people.
-func message(r *CallResult) string {
-	if r.Problem == nil {
-		return ""
-	}
-	if r.Problem.Detail != "" {
-		return r.Problem.Detail
-	}
-	return r.Problem.Title
+// meanings are those of the statuses with which a service did not execute an action.
+var meanings = map[int]meaning{
+	http.StatusBadRequest: {code: CodeBadRequest},
+	http.StatusUnauthorized: {code: CodeAuthRequired, kind: NoticeAuthRequired,
+		text: "The service requires that you sign in. Stored credentials are not used to try again."},
+	http.StatusForbidden:            {code: lookleap.CodeForbidden, reason: "the service forbids the action", ends: true},
+	http.StatusGone:                 {code: CodeGone, reason: "the action is gone for good", ends: true},
+	http.StatusConflict:             {code: lookleap.CodeConflict, reason: "the action conflicts with the service's present state"},
+	http.StatusUnsupportedMediaType: {code: lookleap.CodeBadStatus, reason: "the service does not accept this serialization"},
+	http.StatusUnprocessableEntity:  {code: CodeUnprocessable},
+	http.StatusTooManyRequests:      {code: lookleap.CodeRateLimited, reason: "the service wants fewer requests", waits: true, ends: true},
+	http.StatusServiceUnavailable: {code: lookleap.CodeUnavailable, reason: "the service is unavailable", waits: true, ends: true,
+		kind: NoticeUnavailable, text: "The service is unavailable at present."},
 }
 
 // schemes returns the authentication schemes that a response names.

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -63,9 +64,7 @@ func TestAnswers(t *testing.T) {
 	}
 	t.Run("ANML-11.3-04/accept-unfinished", func(t *testing.T) {
 		_, r := answer(t, lab.Status(202), lookleap.CodeOK)
-		if r.Outcome != anml.OutcomeAccepted {
-			t.Errorf("%+v", r)
-		}
+		equals(t, r.Outcome, anml.OutcomeAccepted)
 	})
 	for name, h := range map[string]http.Handler{
 		"html":         answering(200, "text/html", "<anml/>"),
@@ -85,9 +84,7 @@ func TestAnswers(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 		_, _ = s.page.Do(t.Context(), Call{Action: "a"}) // the same again
-		if n := s.notices(NoticeInvalid); n != 1 {
-			t.Errorf("%d notices", n)
-		}
+		equals(t, s.notices(NoticeInvalid), 1)
 	})
 	for id, status := range map[string]int{"ANML-11.3-09": 409, "ANML-11.3-11": 422} {
 		t.Run(id+"/accept-document", func(t *testing.T) {
@@ -118,9 +115,7 @@ func TestAnswers(t *testing.T) {
 			s.shop.Handle("/book", lab.Status(204, "Accept", accept))
 			s.does(Call{Action: "book"}, lookleap.CodeOK)
 			s.does(Call{Action: "book"}, lookleap.CodeOK)
-			if got := s.net.Journal().Requests()[1].Header.Get("Content-Type"); got != want {
-				t.Errorf("got %s", got)
-			}
+			equals(t, s.net.Journal().Requests()[1].Header.Get("Content-Type"), want)
 		})
 	}
 	t.Run("ANML-11.3-05/accept-status-message", func(t *testing.T) {
@@ -270,9 +265,121 @@ func TestReconsent(t *testing.T) {
 			s.user.Then(labprompt.Approve())
 			s.does(book, c.code)
 			asks := slices.ContainsFunc(s.user.Requests()[before].Items, func(item lookleap.ConsentItem) bool { return item.ID != itemAct })
-			if want := strings.Contains(name, "again") || strings.Contains(name, "other"); asks != want {
-				t.Errorf("the user is asked about an answer: %t, want %t", asks, want)
-			}
+			equals(t, asks, strings.Contains(name, "again") || strings.Contains(name, "other"))
 		})
 	}
+}
+
+// TestRedirectsOfEachMethod: 301 and 302 are followed only for reading, 307 and 308 repeat the
+// request as it is, and nothing goes to another origin.
+func TestRedirectsOfEachMethod(t *testing.T) {
+	of := func(t *testing.T, method string, status int, to string) *stage {
+		s := newStage(t, setting{doc: titled + interactOnly(action("a", method, "/a", "")), before: func(s *stage) {
+			s.net.Site("api.shop.example").Status("*", 204)
+		}})
+		s.shop.Status("/a", status, "Location", to)
+		return s
+	}
+	for _, status := range []int{301, 302} {
+		for _, method := range []string{"GET", "HEAD"} {
+			t.Run(fmt.Sprintf("ANML-11.3-24/accept-%d-of-%s", status, method), func(t *testing.T) {
+				s := of(t, method, status, "/done")
+				s.does(Call{Action: "a"}, lookleap.CodeOK)
+				s.sends(method+" /a", method+" /done")
+			})
+		}
+		for _, method := range []string{"POST", "PUT", "PATCH", "DELETE", "OPTIONS"} {
+			t.Run(fmt.Sprintf("ANML-11.3-24/reject-%d-of-%s", status, method), func(t *testing.T) {
+				s := of(t, method, status, "/done")
+				s.does(Call{Action: "a"}, lookleap.CodeRedirectForbidden)
+				s.sends(method + " /a")
+			})
+		}
+	}
+	for _, method := range []string{"POST", "PUT", "PATCH", "DELETE", "OPTIONS"} {
+		t.Run("ANML-11.3-24/accept-303-of-"+method, func(t *testing.T) {
+			s := of(t, method, 303, "/done")
+			s.does(Call{Action: "a"}, lookleap.CodeOK)
+			s.sends(method+" /a", "GET /done")
+		})
+	}
+	for _, status := range []int{307, 308} {
+		t.Run(fmt.Sprintf("ANML-11.3-24/accept-%d-with-its-body", status), func(t *testing.T) {
+			s := newStage(t, setting{doc: searchAndBuy})
+			s.shop.Status("/reserve", status, "Location", "/done")
+			s.does(Call{Action: "reserve", Args: map[string]string{"what": "t1"}}, lookleap.CodeOK)
+			s.sends("POST /reserve", "POST /done")
+			for _, sent := range s.net.Journal().Requests("www.shop.example") {
+				equals(t, string(sent.Body), "what=t1")
+				equals(t, sent.Header.Get("Content-Type"), "application/x-www-form-urlencoded")
+			}
+		})
+		t.Run(fmt.Sprintf("ANML-11.3-24/reject-%d-a-second-time", status), func(t *testing.T) {
+			s := of(t, "POST", status, "/again")
+			s.shop.Status("/again", status, "Location", "/done")
+			s.does(Call{Action: "a"}, lookleap.CodeRedirectForbidden)
+			s.sends("POST /a", "POST /again")
+		})
+	}
+	for _, status := range []int{301, 302, 303, 307, 308} {
+		for _, method := range []string{"GET", "POST"} {
+			t.Run(fmt.Sprintf("ANML-11.3-24/reject-%d-of-%s-to-another-origin", status, method), func(t *testing.T) {
+				s := of(t, method, status, "https://api.shop.example/a")
+				s.does(Call{Action: "a"}, lookleap.CodeRedirectCrossOrigin)
+				s.sends(method + " /a")
+				sameList(t, s.sent("api.shop.example"), nil)
+			})
+		}
+	}
+}
+
+// TestSerializationOfResponses shows what the choice of the serialization rests on, and in which
+// order (section 11.1).
+func TestSerializationOfResponses(t *testing.T) {
+	doc := booking("", askFor("email"))
+	enctype := func(mediaType string) string {
+		return strings.Replace(doc, `endpoint="/book"`, `endpoint="/book" enctype="`+mediaType+`"`, 1)
+	}
+	for name, c := range map[string]struct {
+		doc    string
+		json   bool
+		accept string // of the response with the document
+		host   *anml.Format
+		want   string
+	}{
+		"same-json":             {doc, true, "", nil, anml.MediaTypeJSON},
+		"enctype":               {enctype(anml.MediaTypeJSON), false, "", nil, anml.MediaTypeJSON},
+		"enctype-of-json":       {enctype(anml.MediaTypeXML), true, "", nil, anml.MediaTypeXML},
+		"accept-before-enctype": {enctype(anml.MediaTypeXML), false, anml.MediaTypeJSON, nil, anml.MediaTypeJSON},
+		"accept-of-json":        {doc, true, anml.MediaTypeXML, nil, anml.MediaTypeXML},
+		"anything-of-json":      {doc, true, "*/*", nil, anml.MediaTypeJSON},
+		"host-of-json":          {enctype(anml.MediaTypeJSON), true, anml.MediaTypeJSON, ptr(anml.XML), anml.MediaTypeXML},
+	} {
+		t.Run("ANML-11.1-03/accept-"+name, func(t *testing.T) {
+			s := newStage(t, setting{doc: c.doc, json: c.json, user: User{Profile: ann}, options: Options{Format: c.host}, before: func(s *stage) {
+				if c.accept != "" {
+					s.shop.Fault("/anml", lab.Header("Accept", c.accept))
+				}
+			}})
+			s.does(book, lookleap.CodeOK)
+			equals(t, s.net.Journal().Requests()[0].Header.Get("Content-Type"), c.want)
+		})
+	}
+	t.Run("ANML-11.1-03/accept-prior-accept-of-an-action", func(t *testing.T) {
+		s := newStage(t, setting{doc: doc, user: User{Profile: ann}})
+		s.shop.Handle("/book", lab.Sequence(lab.Status(204, "Accept", anml.MediaTypeJSON), lab.Status(204, "Accept", "text/html"), lab.Status(204)))
+		for _, want := range []string{anml.MediaTypeXML, anml.MediaTypeJSON, anml.MediaTypeJSON} {
+			s.net.Journal().Clear()
+			s.does(book, lookleap.CodeOK)
+			equals(t, s.net.Journal().Requests()[0].Header.Get("Content-Type"), want)
+		}
+	})
+	t.Run("ANML-11.1-03/reject-accept-of-another-origin", func(t *testing.T) {
+		s := newStage(t, setting{doc: strings.Replace(doc, `endpoint="/book"`, `endpoint="https://api.shop.example/book"`, 1), user: User{Profile: ann}, before: func(s *stage) {
+			s.net.Site("api.shop.example").Status("*", 204)
+			s.shop.Fault("/anml", lab.Header("Accept", anml.MediaTypeJSON))
+		}})
+		s.does(book, lookleap.CodeOK)
+		equals(t, s.net.Journal().Requests("api.shop.example")[0].Header.Get("Content-Type"), anml.MediaTypeXML)
+	})
 }

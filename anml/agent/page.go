@@ -28,10 +28,9 @@ type Page struct {
 	opened  opened
 	parties []Party
 	refs    []SiteRef
-	vetted  []vetted       // personas, one for each party that has one of its own
-	budget  *fetch.Budget  // automatic requests that the document may still cause
-	offers  func() *offers // what could be tools; computed once
-	result  *result        // progress of the Pager that read the page, if any
+	budget  *fetch.Budget                       // automatic requests that the document may still cause
+	offered func() ([]Tool, []lookleap.Finding) // by offers, computed once
+	result  *result                             // progress of the Pager that read the page, if any
 }
 
 // opened describes how a document was received, as far as rules depend on it.
@@ -79,7 +78,7 @@ func (p *Page) Findings() []lookleap.Finding { return slices.Clone(zero.Or(p).op
 
 // Parties returns who speaks in the document, including the serving domain, in the
 // order of the document.
-func (p *Page) Parties() []Party { return append([]Party(nil), zero.Or(p).parties...) }
+func (p *Page) Parties() []Party { return slices.Clone(zero.Or(p).parties) }
 
 // Decide returns what would happen to each ask of the document now: it would be
 // answered, shown to the user, or refused, and why. Decide does not ask the user,
@@ -95,14 +94,9 @@ type Flow struct {
 	Err     error      // why the flow cannot be used: its steps form a circle
 }
 
-// FlowStep is one step of a [Flow].
+// FlowStep is one step of a [Flow]. Its texts are untrusted, and its condition is not evaluated.
 type FlowStep struct {
-	ID        string
-	Label     string // untrusted
-	Condition string // untrusted, for people; it is not evaluated
-	Status    anml.StepStatus
-	Required  bool
-	Next      string // id of the step that follows, if any
+	Step      anml.Step
 	Action    string // id of the action to call; "" if there is none that can be executed
 	Reachable bool   // it is the current step, or follows it
 }
@@ -117,15 +111,9 @@ func (p *Page) Flow(site string) Flow {
 		return Flow{}
 	}
 	_, whose := p.owner(container, anmltrust.Interact, p.session.now())
-	return flowOf(container, whose != anmltrust.Dropped)
-}
-
-// flowOf returns the flow of a site; callable says whether its actions can be called.
-func flowOf(site anml.Site, callable bool) Flow {
-	state := site.State()
-	f := Flow{Err: state.FlowError()}
+	state := container.State()
 	current := state.CurrentStep()
-	f.Current = current.ID()
+	f := Flow{Err: state.FlowError(), Current: current.ID()}
 	reachable := map[string]bool{}
 	if current.Exists() {
 		for step := range state.Flow().Path(current) {
@@ -133,30 +121,14 @@ func flowOf(site anml.Site, callable bool) Flow {
 		}
 	}
 	for step := range state.Flow().Steps() {
-		s := FlowStep{
-			ID: step.ID(), Label: step.Label(), Condition: step.Condition(), Status: step.Status(),
-			Required: step.Required(), Next: step.Next(), Reachable: reachable[step.ID()],
-		}
-		if act, err := site.Interact().Action(step.Action()); callable && err == nil && act.Executable() == nil {
+		s := FlowStep{Step: step, Reachable: reachable[step.ID()]}
+		act, err := container.Interact().Action(step.Action())
+		if whose != anmltrust.Dropped && err == nil && act.Executable() == nil {
 			s.Action = act.ID()
 		}
 		f.Steps = append(f.Steps, s)
 	}
 	return f
-}
-
-// versions notifies the user, once for each document, of a newer or unsupported version (section
-// 8.1).
-func (p *Page) versions(ctx context.Context) {
-	if newer(p.doc.Version()) {
-		p.session.notify(ctx, p.url.String()+" "+p.digest, NoticeNewerVersion, anml.CodeNewVersion, p.url.Origin(),
-			"The service's document is of version "+plaintext.Quote(p.doc.Version(), maxVersion)+
-				" of ANML, which is newer than "+anml.Version+"; unknown parts of it are ignored.")
-	}
-	if err := p.unsupported(); err != nil {
-		p.session.notify(ctx, p.url.String()+" "+p.digest, NoticeUnsupported, err.Code, p.url.Origin(),
-			strings.ToUpper(err.Message[:1])+err.Message[1:]+".")
-	}
 }
 
 // executable returns an error if no action of the document may be executed: it supports
@@ -170,7 +142,7 @@ func (p *Page) executable() error {
 			Message: "the document came from an unverified server, so its actions are not executed"}
 	}
 	if err := p.unsupported(); err != nil {
-		return err
+		return err // and no typed nil
 	}
 	return nil
 }
@@ -204,36 +176,34 @@ const maxVersion = 20
 // newer reports whether a version is above the implemented one. Malformed versions
 // count as newer.
 func newer(version string) bool {
-	theirs, ok := numbers(version)
-	ours, _ := numbers(anml.Version)
-	return !ok || slices.Compare(theirs, ours) > 0
-}
-
-func numbers(version string) (list []uint64, ok bool) {
-	for part := range strings.SplitSeq(version, ".") {
-		n, err := strconv.ParseUint(part, 10, 64)
-		if err != nil {
-			return nil, false
+	malformed := false
+	numbers := func(version string) (list []uint64) {
+		for part := range strings.SplitSeq(version, ".") {
+			n, err := strconv.ParseUint(part, 10, 64)
+			list, malformed = append(list, n), malformed || err != nil
 		}
-		list = append(list, n)
+		return list
 	}
-	return list, true
+	return slices.Compare(numbers(version), numbers(anml.Version)) > 0 || malformed
 }
 
 // elements yields the elements of a content in document order, as their types, with those of its
 // sections.
 func elements(pieces iter.Seq[anml.Content]) iter.Seq[any] {
-	return func(yield func(any) bool) { _ = eachElement(pieces, yield) }
-}
-
-func eachElement(pieces iter.Seq[anml.Content], visit func(any) bool) bool {
-	for c := range pieces {
-		e := c.As()
-		if section, ok := e.(anml.Section); ok && !eachElement(section.Content(), visit) || !ok && !visit(e) {
-			return false
+	return func(yield func(any) bool) {
+		for c := range pieces {
+			e := c.As()
+			section, divided := e.(anml.Section)
+			if !divided && !yield(e) {
+				return
+			}
+			for e := range elements(section.Content()) {
+				if !yield(e) {
+					return
+				}
+			}
 		}
 	}
-	return true
 }
 
 // askedFields returns the fields that the page asks for.

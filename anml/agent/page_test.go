@@ -1,13 +1,18 @@
 package agent
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
+	"github.com/lookleap/lookleap/anmltrust"
+	"github.com/lookleap/lookleap/internal/lab/labprompt"
 )
 
 func flowDoc(state string) string {
@@ -19,11 +24,11 @@ func show(f Flow) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "at %q err %v:", f.Current, f.Err)
 	for _, s := range f.Steps {
-		fmt.Fprintf(&b, " %s", s.ID)
+		fmt.Fprintf(&b, " %s", s.Step.ID())
 		if s.Reachable {
 			b.WriteString("+")
 		}
-		if s.Required {
+		if s.Step.Required() {
 			b.WriteString("!")
 		}
 		if s.Action != "" {
@@ -49,9 +54,7 @@ func TestFlow(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			for _, asJSON := range []bool{false, true} {
 				s := newStage(t, setting{doc: flowDoc(c.state), json: asJSON})
-				if got := show(s.page.Flow("")); got != c.want {
-					t.Errorf("got  %s\nwant %s", got, c.want)
-				}
+				equals(t, show(s.page.Flow("")), c.want)
 			}
 		})
 	}
@@ -74,12 +77,8 @@ func TestFlow(t *testing.T) {
 		state := `<state><flow><step id="x" action="here"/><step id="y" action="own"/></flow></state>`
 		doc := strings.ReplaceAll(brandSite, "<interact>", state+"<interact>")
 		s := newStage(t, setting{doc: doc})
-		if got := show(s.page.Flow("shop.example")); got != `at "" err <nil>: x y(own)` {
-			t.Errorf("%s", got)
-		}
-		if got := show(s.page.Flow("brand.example")); got != `at "" err <nil>: x y` {
-			t.Errorf("%s", got)
-		}
+		equals(t, show(s.page.Flow("shop.example")), `at "" err <nil>: x y(own)`)
+		equals(t, show(s.page.Flow("brand.example")), `at "" err <nil>: x y`)
 	})
 	t.Run("ANML-9.2-02/accept-none", func(t *testing.T) {
 		s := newStage(t, setting{doc: gettable})
@@ -120,9 +119,7 @@ func TestRole(t *testing.T) {
 				t.Error(p.Document().Role())
 			}
 			_, err := f.s.Open(t.Context(), shopOrigin+"/a")
-			if got := lookleap.CodeOf(err); got != c.want {
-				t.Error(err)
-			}
+			hasCode(t, err, c.want)
 		})
 		read := c.want == lookleap.CodeOK
 		t.Run(c.id+"/"+verdict+name+"-after-an-action", func(t *testing.T) {
@@ -174,9 +171,7 @@ func TestVersions(t *testing.T) {
 			doc := service(titled + `<interact><action id="find" method="GET" endpoint="/find"><description>Find</description></action></interact>`)
 			f.site.Body(wellKnownPath, anml.MediaTypeXML, strings.Replace(doc, `version="1.0" role`, `version="`+version+`" role`, 1)).Handle("/find", document(titled))
 			_, err := f.finds(f.s, "Shop").Do(t.Context(), Call{Action: "find"})
-			if got := lookleap.CodeOf(err); got != want {
-				t.Errorf("%v", err)
-			}
+			hasCode(t, err, want)
 		})
 	}
 	for _, offers := range []string{`2.0,3.0`, ``, ` , `} {
@@ -190,8 +185,7 @@ func TestVersions(t *testing.T) {
 			f := newFinding(t)
 			f.site.Body(wellKnownPath, anml.MediaTypeXML, doc)
 			p := f.finds(f.s, "Shop")
-			_, err := p.Do(t.Context(), Call{Action: "pay"})
-			hasCode(f, err, anml.CodeNoVersion)
+			hasCode(f, second(p.Do(t.Context(), Call{Action: "pay"})), anml.CodeNoVersion)
 			f.requests("shop.example", getWellKnown)
 			if len(p.Tools()) != 0 {
 				t.Error(p.Tools())
@@ -223,3 +217,145 @@ func TestVersions(t *testing.T) {
 
 // payable is an interact section with one action.
 const payable = `<interact><action id="pay" method="POST" endpoint="/pay"><description>Pay</description></action></interact>`
+
+// TestStateRows: the effect of a plan and a line of a ledger have one reading.
+func TestStateRows(t *testing.T) {
+	t.Run("P08", func(t *testing.T) {
+		s := newStage(t, setting{doc: asking, user: User{Profile: ada}, replies: nil})
+		in, err := s.page.prepare(t.Context(), Call{Action: "book"})
+		must(t, err)
+		good, err := json.Marshal(in.effect)
+		must(t, err)
+		t.Run("accept-effect", func(t *testing.T) {
+			must(t, second(parseEffect(good)))
+		})
+		for name, change := range map[string][2]string{
+			"method-in-capital": {`"method":"POST"`, `"method":"POST","Method":"GET"`},
+			"duplicate-method":  {`"method":"POST"`, `"method":"POST","method":"POST"`},
+			"unknown-member":    {`"method":"POST"`, `"method":"POST","more":1`},
+			"null-action":       {`"action":"book"`, `"action":null`},
+		} {
+			t.Run("reject-effect-with-"+name, func(t *testing.T) {
+				text := strings.Replace(string(good), change[0], change[1], 1)
+				if text == string(good) {
+					t.Fatalf("nothing is changed in %s", good)
+				}
+				hasCode(t, second(parseEffect([]byte(text))), lookleap.CodePlanInvalid)
+			})
+		}
+		entry := `[{"time":"2026-05-01T09:00:00Z","plan":"p","kind":"refused","serving":"a.example","owner":"a.example","endpoint":"a.example","document":"https://a.example","number":1}]`
+		read := func(body string) ([]Entry, error) {
+			store := lookleap.NewMemoryStore()
+			must(t, store.Put(t.Context(), ledgerKey(1), nil, []byte(body), time.Time{}))
+			return NewLedger(store).read(t.Context(), ledgerKey(1))
+		}
+		t.Run("accept-line", func(t *testing.T) {
+			if entries, err := read(entry); err != nil || entries[0].Kind != EntryRefused {
+				t.Errorf("%+v, %v", entries, err)
+			}
+		})
+		for name, change := range map[string]string{
+			"kind-in-capital": `"kind":"refused","Kind":"disclosed"`, "duplicate-kind": `"kind":"disclosed","kind":"refused"`, "unknown-member": `"kind":"refused","more":1`,
+		} {
+			t.Run("reject-line-with-"+name, func(t *testing.T) {
+				if entries, err := read(strings.Replace(entry, `"kind":"refused"`, change, 1)); err == nil {
+					t.Errorf("%+v", entries)
+				}
+			})
+		}
+	})
+}
+
+// twinSections are the sections of a site in which attributes are missing, unknown or misspelled.
+const twinSections = `<head><title>T</title></head>
+<constraints><disclosure field="email" requires="none"/><disclosure field="tel" requires="explicit-consent" valid-for="60"/>
+<disclosure field="bday" requires="whatever"/><disclosure field="Email" requires="implicit-consent" valid-for="x"/></constraints>
+<interact><action id="book" method="POST" endpoint="/book" confirm="TRUE" idempotent="1" auth="maybe"/><action id="find" method="post" endpoint="/find" auth="required"/>
+<action id="twice" endpoint="/a"/><action id="twice" method="CONNECT" endpoint="/b"/></interact>
+<knowledge><inform usage="store" confidentiality="secret">Member 4711-8822</inform><inform usage="all">gold</inform>
+<ask field="email" action="book" purpose="to write to you" required="true"/><ask field="tel" action="book" purpose="data" type="DATE"/>
+<ask field="bday" action="book" type="date"/><ask field="diagnosis" action="book" purpose="health intake" required="TRUE"/>
+<ask field="acme:tier" action="find" purpose="email"/><ask field="lang" action="nowhere" purpose="&lt;b>"/><ask field="ssn" action="twice" purpose="x"/></knowledge>
+<body usage="cache"><section id="s" usage="train">text</section><img src="/i" usage="none"/><video src="/v"/></body>
+<footer><rights usage="display" scope="s">R</rights><rights usage="store" scope="nowhere">R</rights></footer>`
+
+// TestEquivalence: what is made of a document is the same for both of its serializations
+// (section 7.6).
+func TestEquivalence(t *testing.T) {
+	type site = anml.Site
+	checks := map[string]func(*Page, site) any{
+		"ANML-7.6-02": func(p *Page, _ site) any {
+			var all []string
+			for _, d := range p.Decide(t.Context()) {
+				all = append(all, fmt.Sprint(d.Field, d.Site, d.Ask.Action(), brief(d), d.Owner.Domain, d.Reference, d.Rule, d.Sensitive, d.From, d.Warnings, d.value))
+			}
+			return all
+		},
+		"ANML-7.6-03": func(p *Page, s site) any {
+			var all []string
+			for a := range s.Interact().Actions() {
+				confirm, stated := a.Confirm()
+				all = append(all, fmt.Sprint(a.ID(), a.Method(), a.Endpoint(), a.Executable(), confirm, stated, a.Auth(), a.Idempotent()))
+			}
+			return all
+		},
+		"ANML-7.6-04": func(p *Page, s site) any {
+			in, err := p.prepare(t.Context(), Call{Site: s.Domain(), Action: "book", Reply: &Reply{Omit: []string{"tel"}}})
+			if err != nil {
+				return lookleap.CodeOf(err)
+			}
+			must(t, in.effect.write())
+			doc, err := anml.ParseXML(in.effect.Send.Body, anml.ReadOptions{Role: anml.RoleAgentResponse})
+			if in.effect.Send.Format == anml.JSON {
+				doc, err = anml.ParseJSON(in.effect.Send.Body, anml.ReadOptions{Role: anml.RoleAgentResponse})
+			}
+			must(t, err)
+			data, err := anml.MarshalXML(doc, anml.WriteOptions{})
+			must(t, err)
+			return string(data)
+		},
+		"ANML-7.6-07": func(p *Page, s site) any {
+			var all []anml.Rule
+			f := p.decider(s, start, false)
+			for _, field := range []string{"email", "tel", "bday", "acme:tier", "Email", "never"} {
+				all = append(all, f.rules.rule(field))
+			}
+			return all
+		},
+		"ANML-7.6-08": func(p *Page, s site) any {
+			var all []anml.Usage
+			for i := range s.Knowledge().Informs() {
+				all = append(all, i.Usage(), p.usage(s, anmltrust.Knowledge, i.Node, start))
+			}
+			for part := range s.Body().Content() {
+				all = append(all, part.Usage(), p.usage(s, anmltrust.Body, part.Node, start))
+			}
+			for r := range s.Footer().Rights() {
+				all = append(all, r.Usage())
+			}
+			return all
+		},
+	}
+	for id, check := range checks {
+		t.Run(id+"/accept-equal", func(t *testing.T) {
+			for _, sections := range []string{twinSections, `<site domain="shop.example">` + twinSections + `</site><site domain="brand.example">` + twinSections + `</site>`} {
+				net := newLab(t)
+				host := net.Host()
+				host.Prompter = labprompt.New(t)
+				s := sessionOn(t, host, User{Profile: ann}, Options{})
+				of := func(path string, asJSON bool) (all []any) {
+					serve(t, net.Site("www.shop.example"), path, service(sections), asJSON)
+					p, err := s.Open(t.Context(), "https://www.shop.example"+path)
+					must(t, err)
+					for site := range p.doc.Containers() {
+						all = append(all, check(p, site))
+					}
+					return all
+				}
+				if a, b := of("/x", false), of("/j", true); !reflect.DeepEqual(a, b) || len(a) == 0 {
+					t.Errorf("from XML %v\nfrom JSON %v", a, b)
+				}
+			}
+		})
+	}
+}

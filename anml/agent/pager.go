@@ -16,6 +16,7 @@ import (
 	"github.com/lookleap/lookleap/anmltrust"
 	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/strictjson"
+	"github.com/lookleap/lookleap/internal/zero"
 )
 
 // PageReason is why another page of a result is read (section 11.5). With the zero value
@@ -75,12 +76,14 @@ func (p *Page) Pager() *Pager {
 	return g
 }
 
-// take counts a page that was read.
 func (r *result) take(p *Page) {
 	r.Pages++
-	r.Read = slices.Concat(r.Read, pageKeys(p)) // other copies of the progress keep theirs
+	r.Read = append(slices.Clip(r.Read), key(p.opened.requested)) // other copies of the progress keep theirs
+	for _, h := range p.opened.hops {
+		r.Read = append(r.Read, key(h.To.String()))
+	}
 	if d := contentDigest(p); d != "" {
-		r.Seen = slices.Concat(r.Seen, []string{d})
+		r.Seen = append(slices.Clip(r.Seen), d)
 	}
 	r.Next, r.Cursor, r.Speaker = "", "", ""
 	nav, speaker := navOf(p)
@@ -99,9 +102,7 @@ func (r *result) take(p *Page) {
 
 // state returns a copy of the progress, zero for a Pager that was not made by its constructors.
 func (g *Pager) state() result {
-	if g == nil {
-		return result{}
-	}
+	g = zero.Or(g)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.at
@@ -169,7 +170,17 @@ func (s *Session) nextPage(ctx context.Context, at *result) (*Page, error) {
 		}
 		at.Allowed = more.Allowed
 	}
-	page, err := s.readPage(ctx, *at, u)
+	ctx, cancel := s.limited(ctx, u)
+	defer cancel()
+	page, err := s.readDocument(ctx, u, requestOrigin{requested: u.String()}, func(to domain.URL) error {
+		switch {
+		case to.Origin() != at.Origin:
+			return &lookleap.Error{Code: CodePageForeign, Subject: to.WithoutQuery()}
+		case slices.Contains(at.Read, key(to.String())):
+			return pageLoop(to.String(), "")
+		}
+		return nil
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -200,31 +211,6 @@ func (r *result) next() (domain.URL, error) {
 
 func pageLoop(at, reason string) error {
 	return &lookleap.Error{Code: CodePageLoop, Subject: withoutQuery(at), Message: reason}
-}
-
-// readPage retrieves the next page, within the origin and without loops.
-func (s *Session) readPage(ctx context.Context, at result, u domain.URL) (*Page, error) {
-	ctx, cancel := s.limited(ctx, u)
-	defer cancel()
-	return s.readDocument(ctx, u, requestOrigin{requested: u.String()}, func(to domain.URL) error {
-		switch {
-		case to.Origin() != at.Origin:
-			return &lookleap.Error{Code: CodePageForeign, Subject: to.WithoutQuery()}
-		case slices.Contains(at.Read, key(to.String())):
-			return pageLoop(to.String(), "")
-		}
-		return nil
-	})
-}
-
-// pageKeys returns the keys of all URLs of a page: the requested one and those of redirects.
-func pageKeys(p *Page) []string {
-	keys := []string{key(p.opened.requested)}
-	for _, h := range p.opened.hops {
-		keys = append(keys, key(h.To.String()))
-	}
-	slices.Sort(keys)
-	return slices.Compact(keys)
 }
 
 // key returns the form in which URLs of pages are compared. URLs with other escapes, or
@@ -270,7 +256,6 @@ func (s *Session) askForPages(ctx context.Context, at result, next domain.URL) (
 	return s.allowPages(ctx, approval)
 }
 
-// allowPages commits the user's approval.
 func (s *Session) allowPages(ctx context.Context, a *lookleap.Approval) (at result, err error) {
 	_, err = s.agent.host.Commit(ctx, a, func(_ context.Context, effect []byte) ([]byte, error) {
 		return nil, strictjson.Decode(effect, &at)

@@ -32,9 +32,7 @@ func (r *retail) pages(n int) {
 func (r *retail) pager(url string) *agent.Pager {
 	r.Helper()
 	p, err := r.start().Open(r.Context(), url)
-	if err != nil {
-		r.Fatal(err)
-	}
+	must(r, err)
 	return p.Pager()
 }
 
@@ -49,9 +47,7 @@ func TestPager(t *testing.T) {
 		r := newRetail(t)
 		r.pages(3)
 		g := r.pager(first)
-		if _, err := g.Next(t.Context(), agent.PageUnasked); lookleap.CodeOf(err) != lookleap.CodeUsage {
-			t.Error(err)
-		}
+		hasCode(t, second(g.Next(t.Context(), agent.PageUnasked)), lookleap.CodeUsage)
 		r.gets("shop.example", "GET /r?page=1")
 	})
 	for _, why := range []agent.PageReason{agent.PageWanted, agent.PageNeeded} {
@@ -63,9 +59,7 @@ func TestPager(t *testing.T) {
 			if err != nil || !strings.Contains(p.Document().Body().Text(), "entry 2") || g.More() || g.Pages() != 2 {
 				t.Errorf("%v, %d", err, g.Pages())
 			}
-			if _, err := g.Next(t.Context(), why); lookleap.CodeOf(err) != agent.CodeNoMorePages {
-				t.Error(err)
-			}
+			hasCode(t, second(g.Next(t.Context(), why)), agent.CodeNoMorePages)
 		})
 	}
 	for _, id := range []string{"ANML-11.5-02", "K16"} {
@@ -75,16 +69,10 @@ func TestPager(t *testing.T) {
 			user := r.asks(labprompt.Deny())
 			g := r.pager(first)
 			for range 9 {
-				if _, err := g.Next(t.Context(), agent.PageWanted); err != nil {
-					t.Fatal(err)
-				}
+				must(t, second(g.Next(t.Context(), agent.PageWanted)))
 			}
-			if _, err := g.Next(t.Context(), agent.PageWanted); !errors.Is(err, lookleap.ErrConsentRefused) {
-				t.Error(err)
-			}
-			if n := len(r.net.Journal().Requests("shop.example")); n != 10 {
-				t.Errorf("%d requests", n)
-			}
+			isError(t, second(g.Next(t.Context(), agent.PageWanted)), lookleap.ErrConsentRefused)
+			equals(t, len(r.net.Journal().Requests("shop.example")), 10)
 			asked := user.Requests()
 			if len(asked) != 1 || asked[0].Kind != lookleap.ConsentRead || !strings.Contains(asked[0].Summary, "pages 11 to 20") || !strings.Contains(asked[0].Summary, "250") {
 				t.Errorf("%+v", asked)
@@ -95,9 +83,7 @@ func TestPager(t *testing.T) {
 		r := newRetail(t)
 		r.options.Limits.Pages = 1
 		r.pages(3)
-		if _, err := r.pager(first).Next(t.Context(), agent.PageNeeded); !errors.Is(err, lookleap.ErrConsentRefused) {
-			t.Error(err)
-		}
+		isError(t, second(r.pager(first).Next(t.Context(), agent.PageNeeded)), lookleap.ErrConsentRefused)
 		r.gets("shop.example", "GET /r?page=1")
 	})
 	t.Run("ANML-11.5-04/accept-ten-more", func(t *testing.T) {
@@ -122,22 +108,15 @@ func TestPager(t *testing.T) {
 		g := r.pager(first)
 		_, _ = g.Next(t.Context(), agent.PageWanted)
 		_, err := g.Next(t.Context(), agent.PageWanted)
-		var pending *lookleap.PendingError
-		if !errors.As(err, &pending) {
-			t.Fatal(err)
-		}
+		pending := pendingOf(t, err)
 		r.session = nil // another process
 		on, err := r.start().ResumePager(t.Context(), pending.State, labprompt.Decide(pending.Request))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		p, err := on.Next(t.Context(), agent.PageWanted)
 		if err != nil || !strings.Contains(p.Document().Body().Text(), "entry 3") {
 			t.Errorf("%v", err)
 		}
-		if _, err := r.start().ResumePager(t.Context(), pending.State, labprompt.Decide(pending.Request)); !errors.Is(err, lookleap.ErrAlreadyDone) {
-			t.Errorf("replayed: %v", err)
-		}
+		isError(t, second(r.start().ResumePager(t.Context(), pending.State, labprompt.Decide(pending.Request))), lookleap.ErrAlreadyDone)
 	})
 	t.Run("ANML-11.5-04/reject-other-plan", func(t *testing.T) {
 		r := newRetail(t)
@@ -148,9 +127,7 @@ func TestPager(t *testing.T) {
 		if !errors.As(err, &pending) || len(user.Requests()) != 1 {
 			t.Fatal(err)
 		}
-		if _, err := r.start().ResumePager(t.Context(), pending.State, labprompt.Decide(pending.Request)); lookleap.CodeOf(err) != lookleap.CodePlanInvalid {
-			t.Error(err)
-		}
+		hasCode(t, second(r.start().ResumePager(t.Context(), pending.State, labprompt.Decide(pending.Request))), lookleap.CodePlanInvalid)
 	})
 
 	loops := []struct {
@@ -180,27 +157,21 @@ func TestPager(t *testing.T) {
 			t.Run(id+"/"+c.name, func(t *testing.T) {
 				r := newRetail(t)
 				r.serve("shop.example", "/1", body("one", c.path))
-				second := documentOf(body("two", c.second))
-				r.net.Site("shop.example").Body("/2", "application/anml+xml", second)
+				two := documentOf(body("two", c.second))
+				r.net.Site("shop.example").Body("/2", "application/anml+xml", two)
 				r.serve("shop.example", "/copy", body("two", "/yet-another"))
 				r.net.Site("shop.example").Redirect("/redirect", "/1").Redirect("/away", "https://other.example/3")
 				r.serve("other.example", "/3", body("three", ""))
 				g := r.pager("https://shop.example/1")
-				if _, err := g.Next(t.Context(), agent.PageWanted); err != nil {
-					t.Fatal(err)
-				}
+				must(t, second(g.Next(t.Context(), agent.PageWanted)))
 				before := len(r.net.Journal().Requests())
 				_, err := g.Next(t.Context(), agent.PageWanted)
-				if lookleap.CodeOf(err) != c.code {
-					t.Errorf("%v, want %s", err, c.code)
-				}
+				hasCode(t, err, c.code)
 				most := 0
 				if strings.Contains(c.name, "redirect") || c.name == "reject-same-content" {
 					most = 1
 				}
-				if n := len(r.net.Journal().Requests()) - before; n != most {
-					t.Errorf("%d more requests", n)
-				}
+				equals(t, len(r.net.Journal().Requests())-before, most)
 				r.gets("other.example")
 			})
 		}
@@ -219,9 +190,7 @@ func TestPager(t *testing.T) {
 		r := newRetail(t)
 		r.serve("shop.example", "/1", `<head><title>T</title></head><body><section label="s">one<nav next="2"/></section></body>`)
 		r.serve("shop.example", "/2", body("two", ""))
-		if _, err := r.pager("https://shop.example/1").Next(t.Context(), agent.PageWanted); err != nil {
-			t.Error(err)
-		}
+		must(t, second(r.pager("https://shop.example/1").Next(t.Context(), agent.PageWanted)))
 	})
 	t.Run("K16/reject-cursor-only", func(t *testing.T) {
 		r := newRetail(t)
@@ -230,9 +199,7 @@ func TestPager(t *testing.T) {
 		if g.More() || g.Cursor().Raw() != "abc" {
 			t.Error(g.Cursor())
 		}
-		if _, err := g.Next(t.Context(), agent.PageWanted); lookleap.CodeOf(err) != agent.CodeNoMorePages {
-			t.Error(err)
-		}
+		hasCode(t, second(g.Next(t.Context(), agent.PageWanted)), agent.CodeNoMorePages)
 	})
 	for _, c := range []struct{ name, total, want string }{
 		{"accept-number", "250", "250"},
@@ -256,9 +223,7 @@ func TestPager(t *testing.T) {
 		t.Run(map[bool]string{true: "K17/accept", false: "K17/reject"}[want > 0]+"-cursor-of-"+strconv.Itoa(n), func(t *testing.T) {
 			r := newRetail(t)
 			r.serve("shop.example", "/1", `<head><title>T</title></head><body>one<nav next="/2" cursor="`+strings.Repeat("c", n)+`"/></body>`)
-			if g := r.pager("https://shop.example/1"); len(g.Cursor().Raw()) != want {
-				t.Errorf("cursor of %d", len(g.Cursor().Raw()))
-			}
+			equals(t, len(r.pager("https://shop.example/1").Cursor().Raw()), want)
 		})
 	}
 	t.Run("ANML-11.5-01/accept-again-after-failure", func(t *testing.T) {
@@ -281,9 +246,7 @@ func TestPager(t *testing.T) {
 func next(t *testing.T, g *agent.Pager) *agent.Page {
 	t.Helper()
 	p, err := g.Next(t.Context(), agent.PageWanted)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return p
 }
 
@@ -294,9 +257,7 @@ func (r *retail) ends(g *agent.Pager, code lookleap.Code, requests int) {
 	if _, err := g.Next(r.Context(), agent.PageWanted); lookleap.CodeOf(err) != code {
 		r.Errorf("%v, want %s", err, code)
 	}
-	if n := len(r.net.Journal().Requests()) - before; n != requests {
-		r.Errorf("%d requests, want %d", n, requests)
-	}
+	equals(r, len(r.net.Journal().Requests())-before, requests)
 }
 
 // TestPagerLoops shows circles that do not look like ones.
@@ -378,12 +339,8 @@ func TestPagerBounds(t *testing.T) {
 		r.options.Limits.Pages = 2
 		r.pages(9)
 		p := next(t, r.pager("https://shop.example/r?page=1"))
-		if _, err := p.Pager().Next(t.Context(), agent.PageWanted); !errors.Is(err, lookleap.ErrConsentRefused) {
-			t.Error(err)
-		}
-		if n := p.Pager().Pages(); n != 2 {
-			t.Errorf("%d pages", n)
-		}
+		isError(t, second(p.Pager().Next(t.Context(), agent.PageWanted)), lookleap.ErrConsentRefused)
+		equals(t, p.Pager().Pages(), 2)
 	})
 	t.Run("ANML-11.5-01/reject-two-at-a-time", func(t *testing.T) {
 		r := newRetail(t)
@@ -397,17 +354,14 @@ func TestPagerBounds(t *testing.T) {
 		})
 		g = r.pager("https://shop.example/1")
 		next(t, g)
-		if lookleap.CodeOf(meanwhile) != lookleap.CodeUsage || g.Pages() != 2 {
-			t.Errorf("%v, %d pages", meanwhile, g.Pages())
-		}
+		hasCode(t, meanwhile, lookleap.CodeUsage)
+		equals(t, g.Pages(), 2)
 	})
 	for name, to := range map[string]string{"reject-gone": "/.well-known/anml", "reject-redirect-to-gone": "/away"} {
 		t.Run("ANML-11.5-08/"+name, func(t *testing.T) {
 			r := newRetail(t)
 			r.net.Site("shop.example").Status("/.well-known/anml", http.StatusGone).Redirect("/away", "/.well-known/anml")
-			if _, err := r.start().Discover(t.Context(), "https://shop.example"); lookleap.CodeOf(err) != agent.CodeGone {
-				t.Fatal(err)
-			}
+			hasCode(t, second(r.start().Discover(t.Context(), "https://shop.example")), agent.CodeGone)
 			r.serve("shop.example", "/1", body("one", to))
 			r.ends(r.pager("https://shop.example/1"), agent.CodeGone, map[string]int{"/away": 1}[to])
 		})
@@ -422,9 +376,7 @@ func TestPagerBounds(t *testing.T) {
 		})
 		g := r.pager("https://shop.example/1")
 		r.ends(g, lookleap.CodeBadStatus, 1)
-		if g.Pages() != 1 {
-			t.Errorf("%d pages", g.Pages())
-		}
+		equals(t, g.Pages(), 1)
 	})
 }
 
@@ -435,9 +387,7 @@ func TestCursor(t *testing.T) {
 		r.serve("shop.example", "/1", `<head><title>T</title></head><body>one<nav cursor="first"/><nav next="/2" cursor="second"/></body>`)
 		r.serve("shop.example", "/2", body("two", ""))
 		g := r.pager("https://shop.example/1")
-		if got := g.Cursor().Quoted(); got != `cursor of shop.example, untrusted: "second"` {
-			t.Error(got)
-		}
+		equals(t, g.Cursor().Quoted(), `cursor of shop.example, untrusted: "second"`)
 		next(t, g)
 		if !g.Cursor().Empty() {
 			t.Error("a page keeps the cursor of the one before")
@@ -446,9 +396,7 @@ func TestCursor(t *testing.T) {
 	t.Run("ANML-12.7-07/accept-owner-of-cursor", func(t *testing.T) {
 		r := newRetail(t).grants(2, "body")
 		g := r.open(shopSite + `<site domain="brand.example"><body>one<nav cursor="c"/></body></site>`).Pager()
-		if got := g.Cursor().Source(); got != "brand.example" {
-			t.Error(got)
-		}
+		equals(t, g.Cursor().Source(), "brand.example")
 		r.net.Clock().Set(opening.AddDate(0, 1, 0)) // the authorization is over
 		if got := r.openAt("https://shop.example/later", shopSite+`<site domain="brand.example"><body>one<nav cursor="c"/></body></site>`).Pager().Cursor().Source(); got != "shop.example" {
 			t.Error(got)
@@ -461,10 +409,7 @@ func TestCursor(t *testing.T) {
 		r.asks(labprompt.Pending())
 		g := r.pager("https://shop.example/r?page=1")
 		_, err := g.Next(t.Context(), agent.PageWanted)
-		var pending *lookleap.PendingError
-		if !errors.As(err, &pending) {
-			t.Fatal(err)
-		}
+		pending := pendingOf(t, err)
 		r.session = nil
 		on, err := r.start().ResumePager(t.Context(), pending.State, labprompt.Decide(pending.Request))
 		if err != nil || on.Cursor() != g.Cursor() || on.Cursor().Raw() != "c-1" {

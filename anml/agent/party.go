@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/lookleap/lookleap"
@@ -21,6 +22,7 @@ type Party struct {
 	form          anmltrust.Form
 	site          anml.Site // whose sections these are; may be absent
 	claimed       bool      // the document names the party; otherwise its sections are the server's own
+	persona       *vetted   // nil if it has none that may be used
 }
 
 // identify verifies every claim of the document to speak for a site (sections 12.1 to
@@ -33,7 +35,12 @@ func (p *Page) identify(ctx context.Context) error {
 	}
 	p.parties = p.assemble(outcomes)
 	for _, party := range p.parties {
-		p.warnOfAttack(ctx, party)
+		code := lookleap.CodeOf(party.Err)
+		if slices.Contains(attackCodes, code) {
+			p.session.notify(ctx, fmt.Sprintf("%s %s %s", code, p.server.Domain, party.Domain), NoticeSecurity, code, p.url.Origin(),
+				fmt.Sprintf("Whether %s may speak for %s could not be verified: %s. No part of the document counts as a statement of %s.",
+					p.server.Domain, party.Domain, code.Title(), party.Domain))
+		}
 	}
 	return p.vetPersonas(ctx)
 }
@@ -71,10 +78,7 @@ func (p *Page) assemble(outcomes []anmltrust.Outcome) []Party {
 	}
 	sites := []anml.Site{p.doc.Site}
 	if p.doc.Multi() {
-		sites = sites[:0]
-		for site := range p.doc.Sites() {
-			sites = append(sites, site)
-		}
+		sites = slices.Collect(p.doc.Sites())
 	}
 	parties := make([]Party, 0, len(outcomes)+1)
 	named := false
@@ -96,22 +100,10 @@ func (p *Page) assemble(outcomes []anmltrust.Outcome) []Party {
 // serving returns the party that served the document. It speaks wherever no other party
 // was verified.
 func (p *Page) serving() Party {
-	for _, party := range p.parties {
-		if party.Domain == p.server.Domain {
-			return party
-		}
+	if at := slices.IndexFunc(p.parties, func(party Party) bool { return party.Domain == p.server.Domain }); at >= 0 {
+		return p.parties[at]
 	}
 	return Party{Domain: p.server.Domain, Serving: true}
-}
-
-// partyOf returns the party of a site element or single-site document.
-func (p *Page) partyOf(site anml.Site) (Party, bool) {
-	for _, party := range p.parties {
-		if party.site.Element() != "" && party.site.Same(site.Node) {
-			return party, true
-		}
-	}
-	return Party{}, false
 }
 
 // owner returns the party that a section of a site belongs to at a time, and how it
@@ -121,9 +113,13 @@ func (p *Page) partyOf(site anml.Site) (Party, bool) {
 // Constraints and rights also restrict sections that are not the site's: see
 // foreignRules and [Page.usage].
 func (p *Page) owner(site anml.Site, section anmltrust.Section, now time.Time) (Party, anmltrust.Attribution) {
-	party, ok := p.partyOf(site)
+	at := slices.IndexFunc(p.parties, func(party Party) bool { return party.site.Element() != "" && party.site.Same(site.Node) })
+	if at < 0 {
+		return Party{}, anmltrust.Dropped
+	}
+	party := p.parties[at]
 	switch {
-	case !ok || p.opened.insecure:
+	case p.opened.insecure:
 		return party, anmltrust.Dropped
 	case !party.claimed:
 		return party, anmltrust.OfServer
@@ -139,55 +135,35 @@ func (p *Page) attributed(party Party, a anmltrust.Attribution) (Party, anmltrus
 	return party, a
 }
 
-// location returns the document's URL without its query.
 func (p *Page) location() string { return p.url.Origin() + p.url.Path() }
 
-// looksLikeAttack reports whether the outcome of a verification looks like an attack and not
-// like an absence.
-func looksLikeAttack(code lookleap.Code) bool {
-	switch code {
-	case lookleap.CodeDNSSECBogus, anmltrust.CodeQueryTLS, anmltrust.CodeManifestTLS, anmltrust.CodeManifestSiteMismatch,
-		anmltrust.CodeManifestRollback:
-		return true
-	}
-	return false
-}
-
-// warnOfAttack notifies the user, once in a session, of a verification that looks like an attack.
-func (p *Page) warnOfAttack(ctx context.Context, party Party) {
-	code := lookleap.CodeOf(party.Err)
-	if !looksLikeAttack(code) {
-		return
-	}
-	p.session.notify(ctx, fmt.Sprintf("%s %s %s", code, p.server.Domain, party.Domain), NoticeSecurity, code, p.url.Origin(),
-		fmt.Sprintf("Whether %s may speak for %s could not be verified: %s. No part of the document counts as a statement of %s.",
-			p.server.Domain, party.Domain, code.Title(), party.Domain))
-}
+// attackCodes are the outcomes of a verification that look like an attack and not like an absence. The
+// user is told of each once in a session.
+var attackCodes = []lookleap.Code{lookleap.CodeDNSSECBogus, anmltrust.CodeQueryTLS, anmltrust.CodeManifestTLS,
+	anmltrust.CodeManifestSiteMismatch, anmltrust.CodeManifestRollback}
 
 // ownerOfAsk is [Page.owner] for the asks of a site. At Tier 1 they are not the site's,
 // even if knowledge is in scope (section 12.1).
 func (p *Page) ownerOfAsk(site anml.Site, now time.Time) (Party, anmltrust.Attribution) {
-	party, a := p.owner(site, anmltrust.Knowledge, now)
-	if a == anmltrust.OfSite && !party.Authorization.PermitsAsk(now) {
-		return p.outOfScope(party)
-	}
-	return party, a
+	return p.ownerOfKnowledge(site, now, func(a *anmltrust.Authorization) bool { return a.PermitsAsk(now) })
 }
 
 // ownerOfInform is [Page.owner] for an inform of a site. At Tier 1 only public informs
 // are the site's.
 func (p *Page) ownerOfInform(site anml.Site, inform anml.Inform, now time.Time) (Party, anmltrust.Attribution) {
-	party, a := p.owner(site, anmltrust.Knowledge, now)
-	if a == anmltrust.OfSite && !party.Authorization.PermitsInform(inform.Confidentiality().String(), now) {
-		return p.outOfScope(party)
-	}
-	return party, a
+	return p.ownerOfKnowledge(site, now, func(a *anmltrust.Authorization) bool {
+		return a.PermitsInform(inform.Confidentiality().String(), now)
+	})
 }
 
-// outOfScope returns the owner of a part that the tier does not permit: the owner of a
-// section that is out of scope.
-func (p *Page) outOfScope(party Party) (Party, anmltrust.Attribution) {
-	return p.attributed(party, anmltrust.Attribute(nil, party.form, anmltrust.Knowledge, time.Time{}))
+// ownerOfKnowledge is [Page.owner] for a part of knowledge. What the tier does not permit has the owner
+// of a section that is out of scope.
+func (p *Page) ownerOfKnowledge(site anml.Site, now time.Time, permits func(*anmltrust.Authorization) bool) (Party, anmltrust.Attribution) {
+	party, a := p.owner(site, anmltrust.Knowledge, now)
+	if a == anmltrust.OfSite && !permits(party.Authorization) {
+		return p.attributed(party, anmltrust.Attribute(nil, party.form, anmltrust.Knowledge, time.Time{}))
+	}
+	return party, a
 }
 
 // foreignRules reports whether the constraints of a site come from another party than
@@ -198,10 +174,14 @@ func (p *Page) foreignRules(site anml.Site, told Party, now time.Time) bool {
 	return a == anmltrust.Dropped || from.Domain != told.Domain
 }
 
-// usage returns what may be done with an element of a section of a site. Limits count
-// no matter who wrote them. If the footer, which states rights, is not from the owner
-// of the section, only display is permitted (row X6, section 14.4).
+// usage returns what may be done with an element of a section of a site: the lowest usage of everything
+// that covers it, no matter who wrote it. It is at most display if the owner is not verified, or if the
+// footer, which states rights, is not from the owner of the section (row X6). If the response must not
+// be stored, it is only showing at once (sections 8.1.1, 14.4 and 16.5).
 func (p *Page) usage(site anml.Site, section anmltrust.Section, element anml.Node, now time.Time) anml.Usage {
+	if p.opened.noStore {
+		return anml.UsageNone
+	}
 	u := element.Usage()
 	owner, a := p.owner(site, section, now)
 	if a == anmltrust.Dropped {

@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -41,6 +42,68 @@ func newRetail(t *testing.T) *retail {
 	return newRetailOn(t, net)
 }
 
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func hasCode(t testing.TB, err error, code lookleap.Code) {
+	t.Helper()
+	if lookleap.CodeOf(err) != code {
+		t.Errorf("got %v, want the code %s", err, code)
+	}
+}
+
+// hasTexts checks that a text contains each text, or does not contain it if it begins with "!".
+func hasTexts(t testing.TB, shown string, want ...string) {
+	t.Helper()
+	for _, w := range want {
+		text, not := strings.CutPrefix(w, "!")
+		if strings.Contains(shown, text) == not {
+			t.Errorf("%q is not as wanted in:\n%s", w, shown)
+		}
+	}
+}
+
+// second returns the error of a call with a result.
+func second(_ any, err error) error { return err }
+
+// equals checks a result.
+func equals[T comparable](t testing.TB, got, want T) {
+	t.Helper()
+	if got != want {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// pendingOf returns the error of a call that waits for the user.
+func pendingOf(t testing.TB, err error) *lookleap.PendingError {
+	t.Helper()
+	pending, ok := errors.AsType[*lookleap.PendingError](err)
+	if !ok {
+		t.Fatalf("it did not wait: %v", err)
+	}
+	return pending
+}
+
+// isError checks what an error is.
+func isError(t testing.TB, err, want error) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Errorf("got %v, want %v", err, want)
+	}
+}
+
+// sameList checks the elements of a list.
+func sameList[T comparable](t testing.TB, got, want []T) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
 // newRetailOn is a shop on an internet whose clock may run.
 func newRetailOn(t *testing.T, net *lab.Internet) *retail {
 	r := &retail{T: t, net: net, host: net.Host()}
@@ -71,9 +134,7 @@ func (r *retail) openAt(url, sections string) *agent.Page {
 	host, path, _ := strings.Cut(strings.TrimPrefix(url, "https://"), "/")
 	r.serve(host, "/"+path, sections)
 	page, err := r.start().Open(r.Context(), url)
-	if err != nil {
-		r.Fatal(err)
-	}
+	must(r, err)
 	return page
 }
 
@@ -83,13 +144,9 @@ func (r *retail) serve(host, path, sections string) {
 	body, mediaType := documentOf(sections), anml.MediaTypeXML
 	if r.json {
 		d, err := anml.ParseXML([]byte(body), anml.ReadOptions{})
-		if err != nil {
-			r.Fatal(err)
-		}
+		must(r, err)
 		data, err := anml.MarshalJSON(d, anml.WriteOptions{Verbatim: true})
-		if err != nil {
-			r.Fatal(err)
-		}
+		must(r, err)
 		body, mediaType = string(data), anml.MediaTypeJSON
 	}
 	r.net.Site(host).Body(path, mediaType, body)
@@ -104,9 +161,7 @@ func (r *retail) start() *agent.Session {
 	r.Helper()
 	if r.session == nil {
 		s, err := agent.New(r.host, r.options).NewSession(r.user)
-		if err != nil {
-			r.Fatal(err)
-		}
+		must(r, err)
 		r.Cleanup(func() { _ = s.Close() })
 		r.session = s
 	}

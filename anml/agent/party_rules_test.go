@@ -8,6 +8,7 @@ import (
 	"github.com/lookleap/lookleap/anml/agent"
 	"github.com/lookleap/lookleap/anmltrust"
 	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/internal/lab/labprompt"
 )
 
 // TestTextOfRules: a model reads the rule that the decisions use, and no authorization that has ended.
@@ -26,43 +27,29 @@ func TestTextOfRules(t *testing.T) {
 			p := r.open(shopSite + brand)
 			text := p.Text(anml.TextOptions{})
 			for _, part := range []string{"INFORM", `"email"`, `"tel"`, anml.ToolName("brand.example", "a")} {
-				if strings.Contains(text, part) {
-					t.Errorf("%s in %s", part, text)
-				}
+				hasTexts(t, text, "!"+part)
 			}
-			if got := r.informs(); got != "" {
-				t.Error(got)
-			}
+			equals(t, r.informs(), "")
 		})
 		t.Run("ANML-8.2-04/accept-contents-after-verification-"+form, func(t *testing.T) {
 			r, p := page(t, asJSON, "knowledge", "constraints", "interact")
 			text := p.Text(anml.TextOptions{})
 			for _, part := range []string{"INFORM", `"email"`, `"tel"`, anml.ToolName("brand.example", "a")} {
-				if !strings.Contains(text, part) {
-					t.Errorf("no %s in %s", part, text)
-				}
+				hasTexts(t, text, part)
 			}
-			if got := r.informs(); got != "brand.example: INFORM\n" {
-				t.Error(got)
-			}
+			equals(t, r.informs(), "brand.example: INFORM\n")
 		})
 		t.Run("O04/accept-rule-in-scope-"+form, func(t *testing.T) {
 			_, p := page(t, asJSON, "knowledge", "constraints")
-			if text := p.Text(anml.TextOptions{}); !strings.Contains(text, `"email", string, rule none`) {
-				t.Error(text)
-			}
+			hasTexts(t, p.Text(anml.TextOptions{}), `"email", string, rule none`)
 		})
 		t.Run("O04/reject-rule-out-of-scope-"+form, func(t *testing.T) {
 			_, p := page(t, asJSON, "knowledge")
-			if text := p.Text(anml.TextOptions{}); !strings.Contains(text, `"email", string, rule explicit-consent`) {
-				t.Error(text)
-			}
+			hasTexts(t, p.Text(anml.TextOptions{}), `"email", string, rule explicit-consent`)
 		})
 		t.Run("O04/accept-stricter-rule-out-of-scope-"+form, func(t *testing.T) {
 			_, p := page(t, asJSON, "knowledge")
-			if text := p.Text(anml.TextOptions{}); !strings.Contains(text, `"tel", string, rule authentication`) {
-				t.Error(text)
-			}
+			hasTexts(t, p.Text(anml.TextOptions{}), `"tel", string, rule authentication`)
 		})
 	}
 }
@@ -119,17 +106,63 @@ func TestRefusedParties(t *testing.T) {
 			}
 			r.user.Profile = agent.Fields{"email": {Text: "u@example.com"}}
 			r.asks()
-			if err := r.start().RefuseDomain(t.Context(), c.refused); err != nil {
-				t.Fatal(err)
-			}
+			must(t, r.start().RefuseDomain(t.Context(), c.refused))
 			list := r.openAt(c.url, sections+strings.Replace(doc, "%", c.endpoint, 1)).Decide(t.Context())
-			if len(list) != 1 {
-				t.Fatalf("%d decisions", len(list))
-			}
+			equals(t, len(list), 1)
 			d := list[0]
 			if refused := d.Verb == agent.VerbRefuse && d.Reason == anml.UserDenied && d.Code == agent.CodeDomainRefused; refused == c.others {
 				t.Errorf("%s %s %s", d.Verb, d.Reason, d.Code)
 			}
 		})
+	}
+}
+
+// TestWhoAsks: what the authority over each section makes of an ask with the most
+// permissive rule, in a document of shop.example that claims brand.example.
+func TestWhoAsks(t *testing.T) {
+	sections := `<constraints><disclosure field="email" requires="none"/></constraints><interact><action id="a" method="POST" endpoint="/a"/></interact>` +
+		`<knowledge><ask field="email" action="a" purpose="to send the ticket"/></knowledge>`
+	site := `<site domain="shop.example"></site><site domain="brand.example">` + sections + `</site>`
+	claim := `<head><title>T</title><trust domain="brand.example"/></head>` + sections
+	for _, c := range []struct {
+		name, doc string
+		tier      int // 0: no authorization
+		scope     []string
+		allowed   []string // domains that the user lets know everything
+		want      string   // of the ask: owner, verb, code
+	}{
+		{"accept-full", site, 2, []string{"knowledge", "interact", "constraints"}, []string{"shop.example", "brand.example"}, "brand.example allow user-rule"},
+		{"reject-owner-allowed-alone", site, 2, []string{"knowledge", "interact", "constraints"}, []string{"brand.example"}, "brand.example prompt needs-consent"},
+		{"reject-server-allowed-alone", site, 2, []string{"knowledge", "interact", "constraints"}, []string{"shop.example"}, "brand.example prompt needs-consent"},
+		{"reject-rules-out-of-scope", site, 2, []string{"knowledge", "interact"}, []string{"*"}, "brand.example prompt explicit-consent"},
+		{"reject-actions-out-of-scope", site, 2, []string{"knowledge", "constraints"}, []string{"*"}, "brand.example refuse trust-unverified"},
+		{"reject-asks-out-of-scope", site, 2, []string{"interact", "constraints"}, []string{"*"}, "brand.example refuse trust-unverified"},
+		{"reject-display-tier", site, 1, []string{"knowledge", "interact", "constraints"}, []string{"*"}, "brand.example refuse trust-unverified"},
+		{"reject-unverified", site, 0, nil, []string{"*"}, "brand.example refuse no-record"},
+		{"accept-claim", claim, 2, []string{"knowledge", "interact", "constraints"}, []string{"shop.example", "brand.example"}, "brand.example allow user-rule"},
+		{"accept-claim-unverified", claim, 0, nil, []string{"shop.example"}, "shop.example allow user-rule"}, // the server's own words
+		{"reject-claim-rules-of-another", claim, 2, []string{"knowledge", "interact"}, []string{"*"}, "brand.example prompt explicit-consent"},
+		{"reject-claim-asks-of-another", claim, 2, []string{"constraints", "interact"}, []string{"*"}, "shop.example prompt explicit-consent"},
+	} {
+		for _, json := range []bool{false, true} {
+			t.Run(c.name+map[bool]string{true: "-json"}[json], func(t *testing.T) {
+				r := newRetail(t)
+				r.json = json
+				r.asks(labprompt.Deny())
+				if c.tier > 0 {
+					r.grants(c.tier, c.scope...)
+				}
+				p := &agent.UserPolicy{}
+				for _, name := range c.allowed {
+					must(t, p.Set(agent.StandingRule{Field: "email", Domain: name, Effect: agent.EffectAllow}))
+				}
+				r.user = agent.User{Policy: p, Profile: agent.Fields{"email": {Text: "ann@example.org"}}}
+				var got []string
+				for _, d := range r.open(c.doc).Decide(t.Context()) {
+					got = append(got, strings.Join([]string{d.Owner.Domain, d.Verb.String(), string(d.Code)}, " "))
+				}
+				sameList(t, got, []string{c.want})
+			})
+		}
 	}
 }

@@ -2,7 +2,6 @@ package agent_test
 
 import (
 	"encoding/json"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -130,17 +129,13 @@ func TestLayeredIdentity(t *testing.T) {
 		for _, tool := range p.Tools() {
 			names[tool.Name] = true
 		}
-		if len(names) != 2 {
-			t.Errorf("the action that both sites have is %d tools: %v", len(names), names)
-		}
+		equals(t, len(names), 2)
 	})
 	t.Run("ANML-12.7-08/reject-cross-site-reference", func(t *testing.T) {
 		r := newRetail(t).grants(2, "interact", "knowledge")
 		p := r.open(shopSite + `<site domain="brand.example"><knowledge><ask field="email" action="add-to-cart" purpose="to write"/></knowledge></site>`)
 		for _, d := range p.Decide(t.Context()) {
-			if d.Verb != agent.VerbRefuse {
-				t.Errorf("%+v", d)
-			}
+			equals(t, d.Verb, agent.VerbRefuse)
 		}
 	})
 	for _, c := range []struct {
@@ -171,9 +166,8 @@ func TestLayeredIdentity(t *testing.T) {
 		p := r.open(bothSites)
 		seller, _ := p.Owner(siteOf(p, shop), anmltrust.Interact)
 		told, _ := p.Owner(siteOf(p, brand), anmltrust.Knowledge)
-		if p.Persona(seller.Domain).Instructions.Source() != shop || p.Persona(told.Domain).Instructions.Source() != brand {
-			t.Errorf("%s, %s", seller.Domain, told.Domain)
-		}
+		equals(t, p.Persona(seller.Domain).Instructions.Source(), shop)
+		equals(t, p.Persona(told.Domain).Instructions.Source(), brand)
 	})
 	t.Run("ANML-12.7-13/reject-brand-in-prompt", func(t *testing.T) {
 		r := newRetail(t).grants(2, "persona", "aesthetic", "knowledge")
@@ -181,12 +175,8 @@ func TestLayeredIdentity(t *testing.T) {
 		p := r.open(bothSites)
 		_, _ = p.Do(t.Context(), agent.Call{Site: shop, Action: "add-to-cart"})
 		asked := user.Requests()
-		if len(asked) != 1 {
-			t.Fatalf("%d prompts", len(asked))
-		}
-		if text := asked[0].String(); !strings.Contains(text, "shop.example") || strings.Contains(text, "brand.example") {
-			t.Error(text)
-		}
+		equals(t, len(asked), 1)
+		hasTexts(t, asked[0].String(), "shop.example", "!brand.example")
 		for _, a := range p.Explain().Assertions {
 			if a.Section == anmltrust.Interact && a.Owner != shop {
 				t.Errorf("%+v", a)
@@ -213,25 +203,18 @@ func TestRestrictionsSurvive(t *testing.T) {
 		for _, d := range r.open(doc).Decide(t.Context()) {
 			out[d.Field] = d
 		}
-		if len(out) != 2 {
-			t.Fatalf("%d decisions", len(out))
-		}
+		equals(t, len(out), 2)
 		return out
 	}
 	for _, id := range []string{"X6", "ANML-12.5-21"} {
 		t.Run(id+"/accept-restricts", func(t *testing.T) {
 			d := rules(t, "knowledge", "interact")
-			if d["email"].Rule.Requires != anml.ExplicitConsent || d["email"].Owner.Domain != "brand.example" {
-				t.Errorf("%+v", d["email"])
-			}
+			equals(t, d["email"].Rule.Requires, anml.ExplicitConsent)
+			equals(t, d["email"].Owner.Domain, "brand.example")
 		})
 		t.Run(id+"/reject-permits", func(t *testing.T) {
-			if d := rules(t, "knowledge", "interact"); d["tz"].Rule.Requires != anml.ExplicitConsent {
-				t.Errorf("the dropped constraints permit: %v", d["tz"].Rule.Requires)
-			}
-			if d := rules(t, "knowledge", "interact", "constraints"); d["tz"].Rule.Requires != anml.RequiresNothing {
-				t.Errorf("constraints in scope are not heard: %v", d["tz"].Rule.Requires)
-			}
+			equals(t, rules(t, "knowledge", "interact")["tz"].Rule.Requires, anml.ExplicitConsent)
+			equals(t, rules(t, "knowledge", "interact", "constraints")["tz"].Rule.Requires, anml.RequiresNothing)
 		})
 		t.Run(id+"/reject-permits-single", func(t *testing.T) { // the server's own constraints do not permit for the site
 			for want, sections := range map[anml.Requires][]string{anml.ExplicitConsent: {"knowledge", "interact"}, anml.RequiresNothing: {"knowledge", "interact", "constraints"}} {
@@ -246,9 +229,7 @@ func TestRestrictionsSurvive(t *testing.T) {
 		t.Run(id+"/accept-explained", func(t *testing.T) {
 			r := newRetail(t).grants(2, "knowledge")
 			for _, a := range r.open(doc).Explain().Assertions {
-				if want := a.Site == "brand.example" && (a.Section == "constraints" || a.Section == "footer"); a.Restrict != want {
-					t.Errorf("%+v", a)
-				}
+				equals(t, a.Restrict, a.Site == "brand.example" && (a.Section == "constraints" || a.Section == "footer"))
 			}
 		})
 	}
@@ -316,12 +297,9 @@ func TestExplain(t *testing.T) {
 	p := r.open(everything("shop.example") + everything("brand.example") + `<site domain="192.0.2.1"><body>x</body></site><site domain="a.example"><body>x</body></site><site domain="A.example"><body>y</body></site>`)
 	e := p.Explain()
 	t.Run(id+"/accept-every-section", func(t *testing.T) {
-		if len(e.Assertions) != 20 {
-			t.Errorf("%d of 20 sections", len(e.Assertions))
-		}
-		if e.Assertions[len(e.Assertions)-1].Site != "brand.example" || len(e.Personas) != 2 {
-			t.Error("not in the order of the document")
-		}
+		equals(t, len(e.Assertions), 20)
+		equals(t, e.Assertions[len(e.Assertions)-1].Site, "brand.example")
+		equals(t, len(e.Personas), 2)
 	})
 	t.Run(id+"/accept-unusable-sites", func(t *testing.T) {
 		text := ""
@@ -365,17 +343,13 @@ func TestExplain(t *testing.T) {
 		r.serve("a.example", "/anml", head(""))
 		e := r.open(head(ref("a.example", "https://a.example/anml") + ref("a.example", "https://a.example/none") + ref("b.example", "https://a.example/anml"))).Explain()
 		want := []agent.RefReport{{Site: "a.example", Known: true, Reason: anmltrust.CodeSelf}, {Site: "a.example", Reason: lookleap.CodeBadStatus}, {Site: "b.example", Reason: agent.CodeForeignSite}}
-		if !slices.Equal(e.SiteRefs, want) {
-			t.Errorf("%+v", e.SiteRefs)
-		}
+		sameList(t, e.SiteRefs, want)
 	})
 	t.Run(id+"/reject-query", func(t *testing.T) {
 		r := newRetail(t)
 		r.net.Site("shop.example").Body("/anml", anml.MediaTypeXML, documentOf(head("")))
 		p, err := r.start().Open(t.Context(), shopURL+"?token=secret")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if data, _ := json.Marshal(p.Explain()); strings.Contains(string(data)+p.Explain().String(), "secret") {
 			t.Errorf("%s", data)
 		}
@@ -385,9 +359,7 @@ func TestExplain(t *testing.T) {
 		r.net.Site("shop.example").Redirect("/start", "https://other.example/anml")
 		r.serve("other.example", "/anml", head(""))
 		p, err := r.start().Open(t.Context(), "https://shop.example/start")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		list := p.Explain().Findings
 		if len(list) != 1 || list[0].Code != lookleap.CodeRedirectCrossOrigin {
 			t.Fatalf("%v", list)
@@ -400,9 +372,7 @@ func TestExplain(t *testing.T) {
 	t.Run(id+"/reject-forged-line", func(t *testing.T) {
 		r := newRetail(t)
 		text := r.open(`<persona><tone value="x&#10;brand.example: said"/><instructions>be kind</instructions></persona>`).Explain().String()
-		if strings.Contains(text, "\nbrand") || !strings.Contains(text, `\u{A}`) {
-			t.Error(text)
-		}
+		hasTexts(t, text, "!\nbrand", `\u{A}`)
 	})
 }
 
@@ -413,7 +383,5 @@ func TestSecurityNoticeOnce(t *testing.T) {
 	r.net.Name("_anml.brand.example").Bogus()
 	r.open(bothSites)
 	r.openAt("https://shop.example/two", bothSites)
-	if told := r.notices(agent.NoticeSecurity); len(told) != 1 {
-		t.Errorf("%+v", told)
-	}
+	equals(t, len(r.notices(agent.NoticeSecurity)), 1)
 }

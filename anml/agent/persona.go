@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -105,24 +106,20 @@ func (p *Page) Persona(owner string) Persona {
 	p = zero.Or(p)
 	result := Persona{Owner: owner, Report: PersonaReport{Owner: owner}}
 	now := p.session.now()
-	for _, party := range p.parties {
-		if party.Domain != owner || !party.site.Persona().Exists() {
-			continue
-		}
-		if _, a := p.owner(party.site, anmltrust.Persona, now); a == anmltrust.Dropped {
-			result.Report.Withheld = p.whyNot(party, now)
-			return result
-		}
-		for _, v := range p.vetted {
-			if v.domain == owner && v.withheld != "" {
-				result.Report.Withheld, result.Report.By = v.withheld, v.detector
-				return result
-			}
-			if v.domain == owner {
-				result.apply(v.advice, p.session.user, party.site.Persona())
-				return result
-			}
-		}
+	at := slices.IndexFunc(p.parties, func(party Party) bool { return party.Domain == owner && party.site.Persona().Exists() })
+	if at < 0 {
+		return result
+	}
+	party := p.parties[at]
+	_, a := p.owner(party.site, anmltrust.Persona, now)
+	switch v := party.persona; {
+	case a == anmltrust.Dropped:
+		result.Report.Withheld = p.whyNot(party, now)
+	case v == nil: // it was not checked, since it could not be used when the document was read
+	case v.withheld != "":
+		result.Report.Withheld, result.Report.By = v.withheld, v.detector
+	default:
+		result.apply(v.advice, p.session.user, party.site.Persona())
 	}
 	return result
 }
@@ -151,7 +148,6 @@ const (
 	maxTerms        = 100
 )
 
-// advice is one text of a persona.
 type advice struct {
 	item  PersonaItem
 	label string
@@ -163,43 +159,27 @@ type advice struct {
 // adviceOf returns the texts of a persona.
 func adviceOf(p anml.Persona) []advice {
 	list := []advice{
-		{PersonaModel, "model name", p.Model().Name(), maxAdvice, false},
-		{PersonaModel, "model provider", p.Model().Provider(), maxAdvice, false},
-		{PersonaModel, "model capability", p.Model().Capability(), maxAdvice, false},
-		{PersonaLanguage, "language", p.Language().Value(), maxAdvice, false},
-		{PersonaTone, "tone", p.Tone(), maxAdvice, false},
-		{PersonaVoice, "voice name", p.Voice().Name(), maxAdvice, false},
-		{PersonaInstructions, "instructions", p.Instructions(), maxInstructions, false},
+		{item: PersonaModel, label: "model name", raw: p.Model().Name()},
+		{item: PersonaModel, label: "model provider", raw: p.Model().Provider()},
+		{item: PersonaModel, label: "model capability", raw: p.Model().Capability()},
+		{item: PersonaLanguage, label: "language", raw: p.Language().Value()},
+		{item: PersonaTone, label: "tone", raw: p.Tone()},
+		{item: PersonaVoice, label: "voice name", raw: p.Voice().Name()},
+		{item: PersonaInstructions, label: "instructions", raw: p.Instructions(), limit: maxInstructions},
 	}
 	words := len(list)
 	for term := range p.Prefer() {
-		list = append(list, advice{PersonaPrefer, "preferred term", term, maxAdvice, false})
+		list = append(list, advice{item: PersonaPrefer, label: "preferred term", raw: term})
 	}
 	for term := range p.Avoid() {
-		list = append(list, advice{PersonaAvoid, "avoided term", term, maxAdvice, false})
+		list = append(list, advice{item: PersonaAvoid, label: "avoided term", raw: term})
 	}
 	for i := range list {
-		list[i].over = utf8.RuneCountInString(list[i].raw) > list[i].limit || i >= words && len(list)-words > maxTerms
+		a := &list[i]
+		a.limit = cmp.Or(a.limit, maxAdvice)
+		a.over = utf8.RuneCountInString(a.raw) > a.limit || i >= words && len(list)-words > maxTerms
 	}
 	return slices.DeleteFunc(list, func(a advice) bool { return a.raw == "" })
-}
-
-// fullText returns all texts of a persona. shortText returns those that are checked: no more than
-// what can be used.
-func fullText(list []advice) string {
-	lines := make([]string, len(list))
-	for i, a := range list {
-		lines[i] = a.raw
-	}
-	return strings.Join(lines, "\n")
-}
-
-func shortText(list []advice) string {
-	list = slices.Clone(list[:min(len(list), maxTerms+10)])
-	for i, a := range list {
-		list[i].raw = string([]rune(a.raw)[:min(a.limit, utf8.RuneCountInString(a.raw))])
-	}
-	return fullText(list)
 }
 
 // apply sorts the advice into what is used and what is not. Safety and platform rank first, then

@@ -106,12 +106,8 @@ func TestPersonaRows(t *testing.T) {
 				if p.Language != c.language || !slices.Equal(items(p.Report.Applied), c.applied) || !slices.Equal(items(p.Report.Informational), c.informational) {
 					t.Errorf("%q, applied %q, informational %q", p.Language, items(p.Report.Applied), items(p.Report.Informational))
 				}
-				if !slices.Equal(items(p.Report.Overridden), c.overridden) {
-					t.Errorf("overridden %q", items(p.Report.Overridden))
-				}
-				if got := effect(p); !slices.Equal(got, withoutLanguage(c.applied)) {
-					t.Errorf("the persona has %q", got)
-				}
+				sameList(t, items(p.Report.Overridden), c.overridden)
+				sameList(t, effect(p), withoutLanguage(c.applied))
 			})
 		}
 	}
@@ -171,9 +167,7 @@ func TestPersonaRows(t *testing.T) {
 		r.user.Language = "de"
 		page := r.open(`<persona><language policy="fixed" value="fr"/><tone value="formal"/></persona>`)
 		text := page.Explain().String()
-		if !strings.Contains(text, `applied: tone "formal"`) || !strings.Contains(text, "the user prefers de") {
-			t.Error(text)
-		}
+		hasTexts(t, text, `applied: tone "formal"`, "the user prefers de")
 		if data, err := json.Marshal(page.Explain()); err != nil || !strings.Contains(string(data), `"untrusted":"formal"`) {
 			t.Errorf("%v\n%s", err, data)
 		}
@@ -182,9 +176,7 @@ func TestPersonaRows(t *testing.T) {
 		r := newRetail(t)
 		r.net.Site("shop.example").Body("/anml", anml.MediaTypeJSON, `{"anml":"1.0","role":"service","persona":{"vocabulary":{"avoid":["cheap",{"content":"bargain"}]}}}`)
 		p, err := r.start().Open(t.Context(), shopURL)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if got := p.Persona("shop.example").Avoid; len(got) != 2 || got[1].Raw() != "bargain" {
 			t.Errorf("%v", got)
 		}
@@ -247,17 +239,13 @@ func TestLanguageIsPersonal(t *testing.T) {
 		r.asks(reply)
 		r.net.Site("shop.example").Status("/book", 204)
 		p := r.open(doc)
-		if got := p.Persona("shop.example").Language; got != "de-CH" {
-			t.Fatalf("answers in %q", got)
-		}
+		equals(t, p.Persona("shop.example").Language, "de-CH")
 		_, _ = p.Do(t.Context(), agent.Call{Action: "book"})
 		return r
 	}
 	entries := func(r *retail, kind agent.EntryKind) (n int) {
 		for e, err := range agent.NewLedger(r.user.Ledger).Entries(context.Background()) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if e.Kind == kind && e.Field == "lang" {
 				n++
 			}
@@ -273,9 +261,7 @@ func TestLanguageIsPersonal(t *testing.T) {
 	})
 	t.Run("ANML-8.8.2-07/reject-without-consent", func(t *testing.T) {
 		r := run(t, labprompt.Deny())
-		if entries(r, agent.EntryDisclosed) != 0 {
-			t.Error("told without consent")
-		}
+		equals(t, entries(r, agent.EntryDisclosed), 0)
 		for _, q := range r.net.Journal().Requests() {
 			if q.Header.Get("Accept-Language") != "" || strings.Contains(string(q.Body)+q.Target+fmt.Sprint(q.Header), "de-CH") {
 				t.Errorf("%s %s %v %s", q.Method, q.Target, q.Header, q.Body)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/hex"
+	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -51,9 +52,7 @@ func TestOneFieldAsAnother(t *testing.T) {
 	t.Run("reject-demanded-of-the-other", func(t *testing.T) {
 		st := asker(t).allow("*", "*")
 		x := st.prepares(st.page(booking(rule("email", "none")+rule("tel", "explicit-consent"), askFor("email"))), calls["answer"])
-		if len(x.items) != 1 {
-			t.Errorf("%+v", x.items)
-		}
+		equals(t, len(x.items), 1)
 	})
 	t.Run("reject-sensitive-of-the-other", func(t *testing.T) {
 		st := asker(t).allow("*", "*")
@@ -64,7 +63,7 @@ func TestOneFieldAsAnother(t *testing.T) {
 		}
 	})
 	t.Run("reject-denied-in-own-words", func(t *testing.T) {
-		for name, r := range map[string]*Reply{"inform": {Informs: []Told{{Text: "her number is +49 30 123456"}}}, "ask": {Asks: []Counter{{"price", "for +49 30 123456"}}}} {
+		for name, r := range map[string]*Reply{"inform": {Informs: []Value{{Text: "her number is +49 30 123456"}}}, "ask": {Asks: []Counter{{"price", "for +49 30 123456"}}}} {
 			st := asker(t)
 			must(t, st.user.Policy.Set(StandingRule{Field: "tel", Domain: "*", Effect: EffectDeny}))
 			if _, err := st.prepare(st.page(doc), Call{Reply: r}); lookleap.CodeOf(err) != CodeUserRule {
@@ -75,9 +74,7 @@ func TestOneFieldAsAnother(t *testing.T) {
 	t.Run("reject-profile-that-fails", func(t *testing.T) {
 		st := asker(t)
 		st.user.Profile = profileFunc(func() (Value, error) { panic("x") })
-		if x := st.prepares(st.page(booking("", "")), Call{Action: "find", Args: map[string]string{"q": "tea"}}); len(x.items) != 1 {
-			t.Errorf("%+v", x.items)
-		}
+		equals(t, len(st.prepares(st.page(booking("", "")), Call{Action: "find", Args: map[string]string{"q": "tea"}}).items), 1)
 	})
 }
 
@@ -127,9 +124,7 @@ func TestPersonalNames(t *testing.T) {
 			t.Run("accept-asked-"+field, func(t *testing.T) {
 				s := newStage(t, setting{doc: finder("GET", "", field), user: User{Profile: secrets}})
 				s.does(find(field), lookleap.CodeOK)
-				if len(s.user.Requests()) != 1 {
-					t.Fatal("not asked")
-				}
+				equals(t, len(s.user.Requests()), 1)
 				if got := ledgerOf(t, s.session.Ledger()); !strings.HasPrefix(got[0], "disclosed "+field) {
 					t.Errorf("%q", got)
 				}
@@ -186,9 +181,7 @@ func TestPersonalValues(t *testing.T) {
 				s := newStage(t, setting{doc: finder("POST", "application/json", "a", "b", "c", "d"), user: User{Profile: secrets}, replies: []labprompt.Reply{labprompt.Approve(itemAct)}})
 				s.does(Call{Action: "find", Args: args}, lookleap.CodeConsentRefused)
 				s.sends()
-				if n := len(s.user.Requests()[0].Items); n != 1+len(args) {
-					t.Errorf("%d items", n)
-				}
+				equals(t, len(s.user.Requests()[0].Items), 1+len(args))
 			})
 		}
 		for _, args := range []map[string]string{{"a": "Berlin", "b": "Oslo"}, {"a": "2", "b": "yes"}, {"a": "40", "b": "4111"}, {"a": "hay", "b": "bales"}, {"a": "deadbeef00", "b": "QUJDREVGR0g="}} {
@@ -197,5 +190,68 @@ func TestPersonalValues(t *testing.T) {
 				s.does(Call{Action: "find", Args: args}, lookleap.CodeOK)
 			})
 		}
+	})
+}
+
+// spellings of "email" that a user would take for it.
+var spellings = []string{
+	"email", "Email", "EMAIL", "e-mail", "E_Mail", " email", "email\u00a0", "e mail", "em\u200bail", "ema\u00adil", "ｅｍａｉｌ",
+	"\u0435mail", "\u0435m\u0430\u0456l", "ema\u03b9l", "emai1", "emaiI", "emàil", "\U0001d41email", "ernail", "\u202eemail",
+	"ΕΜΑΙL", "ᴇᴍᴀɪʟ", "℮mail", "emɑil", "ꓰMAIL", "Ꭼmail", "emaiǀ", "εμαιl", "𝕖𝕞𝕒𝕚𝕝", "ⓔⓜⓐⓘⓛ", "ᵉᵐᵃⁱˡ", "еⅿaіⅼ", "emai|", "ɛmail", "🇪🇲🇦🇮🇱", "e\u0301mail",
+	"ЕМАІL", "ЕᎷАІꓡ",
+}
+
+// TestSpellings: what the user or the document forbids holds for every spelling
+// of a field, what they permit for one.
+func TestSpellings(t *testing.T) {
+	t.Run("ANML-4-11", func(t *testing.T) {
+		for i, asked := range spellings {
+			t.Run(fmt.Sprintf("reject-denied-in-spelling-%d", i), func(t *testing.T) {
+				st := asker(t)
+				st.opts.Fields = []string{asked}
+				st.user.Profile = Fields{asked: {Text: annsEmail}}
+				must(t, st.user.Policy.Set(StandingRule{Field: "email", Domain: "*", Effect: EffectDeny}))
+				must(t, st.user.Policy.Set(StandingRule{Field: asked + "!", Domain: "*", Effect: EffectAllow}))
+				st.decides(booking(rule(asked, "none"), askFor(asked)), "refuse user-rule user-denied")
+			})
+		}
+		t.Run("accept-allowed-exactly", func(t *testing.T) {
+			for asked, want := range map[string]string{"email": "allow user-rule delegated", "Email": "prompt needs-consent"} {
+				st := asker(t).allow("email", "*")
+				st.opts.Fields, st.user.Profile = []string{"Email"}, Fields{asked: {Text: annsEmail}}
+				st.decides(booking(rule(asked, "none"), askFor(asked)), want)
+			}
+		})
+	})
+	t.Run("ANML-13.2-02", func(t *testing.T) {
+		for _, rules := range []string{rule("email", "none") + rule("E-Mail", "explicit-consent"), rule("E-Mail", "explicit-consent")} {
+			t.Run("reject-rule-for-another-spelling", func(t *testing.T) {
+				asker(t).allow("email", "*").decides(booking(rules, askFor("email")), "prompt explicit-consent")
+			})
+		}
+		t.Run("accept-laxer-rule-for-another-spelling", func(t *testing.T) {
+			asker(t).allow("email", "*").decides(booking(rule("email", "none")+rule("E-Mail", "none"), askFor("email")), "allow user-rule delegated")
+		})
+		t.Run("reject-age-by-another-spelling", func(t *testing.T) {
+			st := asker(t)
+			doc := booking(rule("email", "explicit-consent")+`<disclosure field="E-Mail" requires="none" valid-for="60"/>`, askFor("email"))
+			must(t, third(st.prepares(st.page(doc), Call{}).settle(all, start.Add(time.Hour))))
+			st.decides(doc, "allow consent-held explicit")
+			st.net.Clock().Advance(time.Minute)
+			st.decides(doc, "prompt explicit-consent")
+		})
+	})
+	t.Run("ANML-14.2-04", func(t *testing.T) {
+		t.Run("reject-sensitive-by-another-spelling", func(t *testing.T) {
+			st := asker(t).allow("tel", "*")
+			st.opts.Fields, st.user.Profile = []string{"Tel"}, Fields{"tel": {Text: "1"}, "Tel": {Text: "1"}}
+			st.user.Store = lookleap.NewMemoryStore()
+			st.prepares(st.page(booking("", askFor("Tel", `purpose="health intake"`))), Call{}).sends(all, `value="1"`)
+			doc := booking(rule("tel", "none"), askFor("tel"))
+			st.decides(doc, "prompt sensitive")
+			st.s = nil // another session of the user
+			st.decides(doc, "prompt sensitive")
+			equals(t, st.s.consents.sensitive("T-E-L"), CategoryHealth)
+		})
 	})
 }

@@ -72,7 +72,7 @@ func (p *Page) prepare(ctx context.Context, c Call) (*preparedCall, error) {
 		}
 		return &lookleap.Error{Code: code, Subject: e.Send.place(), Message: "the arguments are not sent", Err: err}
 	}
-	asks := asksFor(site, act)
+	asks := asksByAction(site)[act.ID()]
 	args, err := e.Send.fit(act, asks, c)
 	if err != nil {
 		return nil, refuse(err)
@@ -176,11 +176,12 @@ func (p *Page) answerFormat(act anml.Action, origin string) anml.Format {
 	return p.doc.Format()
 }
 
-// expects returns the media type to request: the one that the action states, unless
-// the host chose a serialization of documents.
+// expects returns the media type to request: the one that the action states, without parameters,
+// unless the host chose a serialization of documents; "" if there is none.
 func (p *Page) expects(act anml.Action) string {
-	said := expected(act.Response())
-	if _, document := anml.FormatOf(said); document && p.session.agent.options.Format != nil {
+	said := namedType(act.Response().Type())
+	_, document := anml.FormatOf(said)
+	if !act.Response().Exists() || strings.Contains(said, "*") || len(said) > maxMediaType || document && p.session.agent.options.Format != nil {
 		return ""
 	}
 	return said
@@ -255,7 +256,7 @@ func (p *Page) tellMalformed(ctx context.Context) {
 		last := f.Path[strings.LastIndexByte(f.Path, '/')+1:]
 		name, _, _ := strings.Cut(last, "[")
 		if slices.Contains(malformedParts, name) {
-			p.session.notify(ctx, p.digest+" "+p.url.String(), NoticeMalformed, lookleap.Code(f.Code), p.url.Origin(),
+			p.session.notify(ctx, p.digest+" "+p.url.String(), NoticeMalformed, f.Code, p.url.Origin(),
 				"A part of the document that this interaction needs is malformed, so it is not used: "+f.Path+".")
 			return
 		}
@@ -299,35 +300,30 @@ func parseEffect(data []byte) (*effect, error) {
 		site = e.Exchange.Owner
 	}
 	to, err := resolveEndpoint(document, e.Send.Endpoint, site)
-	switch {
-	case err != nil || to.url.String() != e.Send.Endpoint || to.reach != e.Send.Reach || to.plain != e.Send.Plain:
-		return nil, badState("its endpoint is not permitted")
-	case u.Path() != to.url.Path() || u.Host() != e.Exchange.Endpoint,
-		!strings.HasPrefix(e.Send.URL, e.Send.Endpoint), hasBody(e.Send.Method) && e.Send.URL != e.Send.Endpoint:
-		return nil, badState("its URL is not that of its endpoint")
-	case e.Owned && (e.Claim == nil || e.Claim.Site != e.Exchange.Owner):
-		return nil, badState("its owner is not the claimed site")
-	case !executable(e.Send.Method):
-		return nil, badState("its method is not supported")
-	case to.plain && (e.Send.Method != http.MethodGet && e.Send.Method != http.MethodHead || e.discloses()):
-		return nil, badState("it must not be sent over plain http")
-	case !hasBody(e.Send.Method) && (e.Send.Response || len(e.Send.Body) > 0):
-		return nil, badState("its method has no body")
-	case e.Send.Format != anml.XML && e.Send.Format != anml.JSON:
-		return nil, badState("its serialization is unknown")
-	case strings.ContainsAny(e.Send.ContentType+e.Send.Expects, "\r\n\x00"):
-		return nil, badState("its media type is malformed")
+	reads := e.Send.Method == http.MethodGet || e.Send.Method == http.MethodHead
+	for _, c := range []struct {
+		fails  bool
+		reason string
+	}{
+		{err != nil || to.url.String() != e.Send.Endpoint || to.reach != e.Send.Reach || to.plain != e.Send.Plain, "its endpoint is not permitted"},
+		{u.Path() != to.url.Path() || u.Host() != e.Exchange.Endpoint || !strings.HasPrefix(e.Send.URL, e.Send.Endpoint) ||
+			hasBody(e.Send.Method) && e.Send.URL != e.Send.Endpoint, "its URL is not that of its endpoint"},
+		{e.Owned && (e.Claim == nil || e.Claim.Site != e.Exchange.Owner), "its owner is not the claimed site"},
+		{!hasBody(e.Send.Method) && !safeMethod(e.Send.Method) && e.Send.Method != http.MethodDelete, "its method is not supported"},
+		{to.plain && (!reads || e.discloses()), "it must not be sent over plain http"},
+		{!hasBody(e.Send.Method) && (e.Send.Response || len(e.Send.Body) > 0), "its method has no body"},
+		{e.Send.Format != anml.XML && e.Send.Format != anml.JSON, "its serialization is unknown"},
+		{strings.ContainsAny(e.Send.ContentType+e.Send.Expects, "\r\n\x00"), "its media type is malformed"},
+	} {
+		if c.fails {
+			return nil, badState(c.reason)
+		}
 	}
 	return &e, nil
 }
 
 func badState(reason string) error {
 	return &lookleap.Error{Code: lookleap.CodePlanInvalid, Message: reason, Err: lookleap.ErrPlanInvalid}
-}
-
-// executable reports whether a method is one of those that actions have.
-func executable(method string) bool {
-	return hasBody(method) || safeMethod(method) || method == http.MethodDelete
 }
 
 // key returns the call as the gate counts it.
@@ -390,7 +386,6 @@ const (
 	atOther  endpointReach = "other-domain" // any other host
 )
 
-// endpoint is where an action would be sent.
 type endpoint struct {
 	url   domain.URL
 	reach endpointReach

@@ -2,7 +2,7 @@ package agent
 
 import (
 	"context"
-	"slices"
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -40,26 +40,21 @@ func TestDo(t *testing.T) {
 		s := newStage(t, setting{doc: searchAndBuy})
 		s.does(Call{Action: "reserve", Args: map[string]string{"seats": "2", "what": "t1"}}, lookleap.CodeOK)
 		sent := s.net.Journal().Requests("www.shop.example")[0]
-		if string(sent.Body) != "what=t1&seats=2" || sent.Header.Get("Content-Type") != "application/x-www-form-urlencoded" {
-			t.Errorf("%s %s", sent.Header, sent.Body)
-		}
+		equals(t, string(sent.Body), "what=t1&seats=2")
+		equals(t, sent.Header.Get("Content-Type"), "application/x-www-form-urlencoded")
 		asked := s.user.Requests()
 		if len(asked) != 1 || asked[0].Kind != lookleap.ConsentAct || asked[0].Items[0].ID != itemAct || asked[0].Items[0].Optional {
 			t.Fatalf("%+v", asked)
 		}
 		shown := asked[0].String()
 		for _, want := range []string{"POST", "shop.example", "/reserve", `"what": "t1"`, `"seats": "2"`} {
-			if !strings.Contains(shown, want) {
-				t.Errorf("the request does not show %q:\n%s", want, shown)
-			}
+			hasTexts(t, shown, want)
 		}
 	})
 	t.Run("ANML-9.3-03/accept-json", func(t *testing.T) {
 		s := newStage(t, setting{doc: searchAndBuy})
 		s.does(Call{Action: "json", ArgsJSON: []byte(`{"seats":2,"ok":true}`)}, lookleap.CodeOK)
-		if body := s.net.Journal().Requests()[0].Body; string(body) != `{"seats":2,"ok":true}` {
-			t.Errorf("%s", body)
-		}
+		equals(t, string(s.net.Journal().Requests()[0].Body), `{"seats":2,"ok":true}`)
 	})
 	t.Run("ANML-9.3-03/accept-multipart", func(t *testing.T) {
 		s := newStage(t, setting{doc: searchAndBuy})
@@ -105,9 +100,7 @@ func TestDo(t *testing.T) {
 		s := newStage(t, setting{doc: searchAndBuy})
 		s.does(Call{Action: "drop"}, lookleap.CodeOK)
 		want := "application/anml+xml, application/anml+json;q=0.9, application/problem+json;q=0.5, application/problem+xml;q=0.4"
-		if got := s.net.Journal().Requests()[0].Header.Get("Accept"); got != want {
-			t.Errorf("got %s", got)
-		}
+		equals(t, s.net.Journal().Requests()[0].Header.Get("Accept"), want)
 	})
 }
 
@@ -126,9 +119,7 @@ func TestArguments(t *testing.T) {
 		{"reject-too-long-for-a-url", Call{Action: "search", Args: map[string]string{"q": strings.Repeat("x", 9000)}}, anml.CodeParamInvalid},
 	} {
 		t.Run("ANML-8.6.2-03/"+c.name, func(t *testing.T) {
-			if _, err := s.page.Do(t.Context(), c.call); lookleap.CodeOf(err) != c.want {
-				t.Errorf("got %v, want %s", err, c.want)
-			}
+			hasCode(t, second(s.page.Do(t.Context(), c.call)), c.want)
 			s.sends()
 		})
 	}
@@ -164,9 +155,7 @@ func TestFindingActions(t *testing.T) {
 		{"reject-script", Call{Action: "script"}, CodeNotExecutable},
 	} {
 		t.Run("ANML-9.3-02/"+c.name, func(t *testing.T) {
-			if _, err := s.page.Do(t.Context(), c.call); lookleap.CodeOf(err) != c.want {
-				t.Errorf("got %v, want %s", err, c.want)
-			}
+			hasCode(t, second(s.page.Do(t.Context(), c.call)), c.want)
 			s.sends()
 		})
 	}
@@ -206,9 +195,7 @@ func TestConfirmation(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := newStage(t, setting{doc: interact(action("a", c.method, "/a", c.more)), user: User{Policy: c.policy}})
 			s.does(Call{Action: "a"}, lookleap.CodeOK)
-			if n := len(s.user.Requests()); n != c.asked {
-				t.Errorf("asked %d times, want %d", n, c.asked)
-			}
+			equals(t, len(s.user.Requests()), c.asked)
 			s.sends(c.method + " /a")
 		})
 	}
@@ -239,9 +226,7 @@ func TestConfirmation(t *testing.T) {
 		s := newStage(t, setting{doc: interact(action("a", "POST", "/a", `confirm="true"`))})
 		s.does(Call{Action: "a"}, lookleap.CodeOK)
 		s.does(Call{Action: "a"}, lookleap.CodeOK)
-		if n := len(s.user.Requests()); n != 2 {
-			t.Errorf("asked %d times", n)
-		}
+		equals(t, len(s.user.Requests()), 2)
 	})
 }
 
@@ -254,9 +239,7 @@ func TestPolicyVeto(t *testing.T) {
 			s := newStage(t, setting{doc: searchAndBuy, user: User{Policy: &UserPolicy{VetoAct: veto}}})
 			s.does(Call{Action: "drop"}, CodePolicyVeto)
 			s.sends()
-			if n := len(s.user.Requests()); n != 1 {
-				t.Errorf("the policy comes last, and the user was asked %d times", n)
-			}
+			equals(t, len(s.user.Requests()), 1)
 		})
 	}
 	t.Run("ANML-13.4-11/accept-nothing-objects", func(t *testing.T) {
@@ -341,23 +324,17 @@ func TestOtherOrigins(t *testing.T) {
 	t.Run("ANML-13.11-02/accept-asked", func(t *testing.T) {
 		s := newStage(t, setting{doc: elsewhere("GET"), before: set})
 		s.does(Call{Action: "sibling"}, lookleap.CodeOK)
-		if got := items(s, 0); !slices.Equal(got, []string{itemAct, itemOrigin}) {
-			t.Errorf("asked about %q", got)
-		}
+		sameList(t, items(s, 0), []string{itemAct, itemOrigin})
 		shown := s.user.Requests()[0].String()
 		for _, want := range []string{"www.[shop.example]", "api.[shop.example]"} {
-			if !strings.Contains(shown, want) {
-				t.Errorf("it does not show %s:\n%s", want, shown)
-			}
+			hasTexts(t, shown, want)
 		}
 	})
 	t.Run("ANML-13.11-02/accept-remembered", func(t *testing.T) {
 		s := newStage(t, setting{doc: elsewhere("GET"), before: set})
 		s.does(Call{Action: "sibling"}, lookleap.CodeOK)
 		s.does(Call{Action: "sibling"}, lookleap.CodeOK)
-		if n := len(s.user.Requests()); n != 1 {
-			t.Errorf("asked %d times", n)
-		}
+		equals(t, len(s.user.Requests()), 1)
 		other := s.open(Options{}, User{})
 		page, err := other.Open(t.Context(), documentURL)
 		must(t, err)
@@ -370,24 +347,18 @@ func TestOtherOrigins(t *testing.T) {
 		for range 3 {
 			s.does(Call{Action: "other"}, lookleap.CodeOK)
 		}
-		if n := len(s.user.Requests()); n != 3 {
-			t.Errorf("asked %d times", n)
-		}
+		equals(t, len(s.user.Requests()), 3)
 	})
 	t.Run("ANML-13.4-01/accept-named", func(t *testing.T) {
 		s := newStage(t, setting{doc: elsewhere("POST"), before: set})
 		s.does(Call{Action: "other"}, lookleap.CodeOK)
-		if shown := s.user.Requests()[0].String(); !strings.Contains(shown, "[b.example]") || !strings.Contains(shown, "another party") {
-			t.Errorf("it does not name the other party:\n%s", shown)
-		}
+		hasTexts(t, s.user.Requests()[0].String(), "[b.example]", "another party")
 	})
 	for _, id := range []string{"sibling", "other"} {
 		t.Run("ANML-13.4-01/reject-without-prompter-"+id, func(t *testing.T) {
 			s := newStage(t, setting{doc: elsewhere("GET"), before: set, host: func(h *lookleap.Host) { h.Prompter = nil }})
 			s.does(Call{Action: id}, lookleap.CodeConsentNoPrompter)
-			if got := s.sent("www.shop.example", "api.shop.example", "b.example"); got != nil {
-				t.Errorf("sent %q", got)
-			}
+			sameList(t, s.sent("www.shop.example", "api.shop.example", "b.example"), nil)
 		})
 		t.Run("ANML-13.4-01/reject-same-origin-only-"+id, func(t *testing.T) {
 			s := newStage(t, setting{doc: elsewhere("GET"), before: set, options: Options{SameOriginOnly: true}})
@@ -400,9 +371,7 @@ func TestOtherOrigins(t *testing.T) {
 			t.Run("K01/reject-refused-origin-"+id+suffix, func(t *testing.T) {
 				s := newStage(t, setting{doc: elsewhere(method), before: set, replies: []labprompt.Reply{labprompt.Approve(itemAct)}})
 				s.does(Call{Action: id}, lookleap.CodeConsentRefused)
-				if got := s.sent("api.shop.example", "b.example"); got != nil {
-					t.Errorf("sent %q", got)
-				}
+				sameList(t, s.sent("api.shop.example", "b.example"), nil)
 			})
 		}
 	}
@@ -411,4 +380,52 @@ func TestOtherOrigins(t *testing.T) {
 		s.does(Call{Action: "own"}, lookleap.CodeOK)
 		s.sends("GET /a")
 	})
+}
+
+// TestEffectsOfOthers: a plan whose effect this package would not have written is refused,
+// although the user agreed to it. Each case breaks one rule of an effect that is valid otherwise.
+func TestEffectsOfOthers(t *testing.T) {
+	const doc = titled + `<interact><action id="find" method="GET" endpoint="/find?lang=en" confirm="true"><param name="q"/></action></interact>`
+	s := newStage(t, setting{doc: doc, replies: []labprompt.Reply{pendingReply}})
+	plan, err := lookleap.ParsePlan(s.suspended(Call{Action: "find", Args: map[string]string{"q": "tea"}}).State)
+	must(t, err)
+	plain := func(method string) func(*effect) {
+		return func(e *effect) {
+			e.Send.Endpoint, e.Send.URL = "http://www.shop.example/find", "http://www.shop.example/find?q=tea"
+			e.Send.Method, e.Send.Plain, e.Send.Reach = method, true, atDomain
+		}
+	}
+	for name, c := range map[string]struct {
+		change func(*effect)
+		want   string // in the error; "" if there is none
+	}{
+		"accept-own":         {func(*effect) {}, ""},
+		"accept-plain-read":  {plain("GET"), ""},
+		"accept-plain-head":  {plain("HEAD"), ""},
+		"reject-plain-write": {plain("DELETE"), "must not be sent over plain http"},
+		"reject-plain-told": {func(e *effect) {
+			plain("GET")(e)
+			e.Disclosures = []disclosure{{Kind: discloseArg, Field: "email", Value: annsEmail}}
+		}, "must not be sent over plain http"},
+		"reject-method":   {func(e *effect) { e.Send.Method = "TRACE" }, "method is not supported"},
+		"reject-query":    {func(e *effect) { e.Send.URL = "https://www.shop.example/find?lang=de" }, "not that of its endpoint"},
+		"reject-fragment": {func(e *effect) { e.Send.URL += "#x" }, "URL is not permitted"},
+		"reject-document": {func(e *effect) { e.Exchange.Document, e.Send.Reach = "", atOther }, "document has no https URL"},
+		"reject-expects":  {func(e *effect) { e.Send.Expects = "text/plain\r\nX: y" }, "media type is malformed"},
+		"reject-null":     {func(e *effect) { e.Send.ContentType = "text/plain\x00" }, "media type is malformed"},
+	} {
+		t.Run("K01/"+name, func(t *testing.T) {
+			e, err := parseEffect(plan.Effect())
+			must(t, err)
+			c.change(e)
+			data, err := json.Marshal(e)
+			must(t, err)
+			switch e, err := parseEffect(data); {
+			case c.want == "" && err != nil:
+				t.Error(err)
+			case c.want != "" && (e != nil || lookleap.CodeOf(err) != lookleap.CodePlanInvalid || !strings.Contains(err.Error(), c.want)):
+				t.Errorf("got %v, want %q", err, c.want)
+			}
+		})
+	}
 }

@@ -91,13 +91,16 @@ const (
 
 // will is one state of a policy. It is immutable.
 type will struct {
-	rules    map[ruleKey][]StandingRule // one for each spelling
+	rules    []keyedRule
 	inferred bool
 	training bool
 }
 
-// ruleKey is the key of rules in a will: see [fieldKey].
-type ruleKey struct{ field, domain string }
+// keyedRule is a rule with the key of its field, see [fieldKey].
+type keyedRule struct {
+	StandingRule
+	key string
+}
 
 // maxRules is the largest number of rules in a policy.
 const maxRules = 10_000
@@ -121,12 +124,20 @@ func (p *UserPolicy) Set(rules ...StandingRule) error {
 		rules[i].Domain = name
 	}
 	return p.change(func(w *will) error {
-		for _, r := range rules {
-			w.without(r.Field, r.Domain)
-			key := ruleKey{fieldKey(r.Field), r.Domain}
-			w.rules[key] = append(w.rules[key], r)
+		places := make(map[[2]string]int, len(w.rules))
+		for i, r := range w.rules {
+			places[[2]string{r.Field, r.Domain}] = i
 		}
-		if len(w.all()) > maxRules {
+		for _, r := range rules {
+			of := [2]string{r.Field, r.Domain}
+			i, known := places[of]
+			if !known {
+				i, w.rules = len(w.rules), append(w.rules, keyedRule{})
+				places[of] = i
+			}
+			w.rules[i] = keyedRule{r, fieldKey(r.Field)}
+		}
+		if len(w.rules) > maxRules {
 			return fmt.Errorf("a policy holds at most %d rules", maxRules)
 		}
 		return nil
@@ -139,32 +150,15 @@ func (p *UserPolicy) Remove(field, domainName string) error {
 	if err != nil {
 		return err
 	}
-	return p.change(func(w *will) error { w.without(field, name); return nil })
-}
-
-// without removes the rule for exactly this field and domain from a will that is being built. It
-// copies the list of rules, which other states share.
-func (w *will) without(field, name string) {
-	key := ruleKey{fieldKey(field), name}
-	rest := slices.DeleteFunc(slices.Clone(w.rules[key]), func(r StandingRule) bool { return r.Field == field })
-	delete(w.rules, key)
-	if len(rest) > 0 {
-		w.rules[key] = slices.Clip(rest)
-	}
-}
-
-// all returns the rules in any order.
-func (w *will) all() []StandingRule {
-	list := make([]StandingRule, 0, len(w.rules))
-	for _, rules := range w.rules {
-		list = append(list, rules...)
-	}
-	return list
+	return p.without(func(r StandingRule) bool { return r.Field == field && r.Domain == name })
 }
 
 // Rules returns the rules, ordered by domain and field.
 func (p *UserPolicy) Rules() []StandingRule {
-	all := p.now().all()
+	var all []StandingRule
+	for _, r := range p.now().rules {
+		all = append(all, r.StandingRule)
+	}
 	slices.SortFunc(all, func(a, b StandingRule) int {
 		return cmp.Or(strings.Compare(a.Domain, b.Domain), strings.Compare(a.Field, b.Field))
 	})
@@ -192,9 +186,7 @@ func (p *UserPolicy) change(edit func(*will) error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	next := *p.now()
-	if next.rules = maps.Clone(next.rules); next.rules == nil {
-		next.rules = make(map[ruleKey][]StandingRule)
-	}
+	next.rules = slices.Clone(next.rules)
 	if err := edit(&next); err != nil {
 		return err
 	}
@@ -212,17 +204,12 @@ func (p *UserPolicy) now() *will {
 	return &will{}
 }
 
-// ruleDomain normalises the domain of a rule.
+// ruleDomain normalises the domain of a rule. It accepts names of private networks and IP addresses,
+// because the user may want to refuse those too.
 func ruleDomain(s string) (string, error) {
 	if s == "*" {
 		return s, nil
 	}
-	return policyHost(s)
-}
-
-// policyHost normalises a domain in the user's policy. It accepts names of private networks and IP
-// addresses, because the user may want to refuse those too.
-func policyHost(s string) (string, error) {
 	if name, err := hostKey(s); err == nil {
 		return name, nil
 	}
@@ -233,9 +220,6 @@ func policyHost(s string) (string, error) {
 // would learn them. One denial is enough, while an allowance needs a rule for every host. It
 // returns false if no rule decides; then the user is asked.
 func (w *will) standing(hosts []string, field string, also ...string) (strictest StandingRule, ruled bool) {
-	if len(w.rules) == 0 {
-		return StandingRule{Effect: EffectAsk}, false
-	}
 	complete := true
 	for _, field := range append([]string{field}, also...) {
 		key := fieldKey(field)
@@ -256,53 +240,28 @@ func (w *will) standing(hosts []string, field string, also ...string) (strictest
 // rule returns the strictest rule that matches a field at one host. Key is the field's key. A rule
 // that allows matches only the exact name.
 func (w *will) rule(field, key, host string) (found StandingRule, matched bool) {
-	try := func(name string) {
-		for _, k := range [2]string{"*", key} {
-			for _, r := range w.rules[ruleKey{k, name}] {
-				applies := r.Effect < EffectAllow || r.Field == field || r.Field == "*"
-				if applies && (!matched || r.Effect < found.Effect) {
-					found, matched = r, true
-				}
-			}
+	for _, r := range w.rules {
+		applies := r.Field == "*" || r.Field == field || r.Effect < EffectAllow && r.key == key
+		if applies && (r.Domain == "*" || under(r.Domain, host)) && (!matched || r.Effect < found.Effect) {
+			found, matched = r.StandingRule, true
 		}
-	}
-	try("*")
-	for name := host; name != ""; name = parent(name) {
-		try(name)
 	}
 	return found, matched
-}
-
-// fields returns the fields that standing rules name.
-func (w *will) fields() (names []string) {
-	for _, r := range w.all() {
-		if r.Field != "*" {
-			names = append(names, r.Field)
-		}
-	}
-	return names
 }
 
 // names reports whether a standing rule names a field, in any spelling.
 func (w *will) names(field string) bool {
 	key := fieldKey(field)
-	for at := range w.rules {
-		if at.field == key && key != "*" {
-			return true
-		}
+	return slices.ContainsFunc(w.rules, func(r keyedRule) bool { return r.key == key && r.Field != "*" })
+}
+
+// ofPolicy calls a function of the user's policy. Unset is what a nil function says. One that fails has
+// said the strictest that it can.
+func ofPolicy[X, T any](ctx context.Context, s *Session, f func(context.Context, X) (T, error), about X, unset, strictest T) T {
+	if f == nil {
+		return unset
 	}
-	return false
-}
-
-// parent returns the name above a host, or "" at the top.
-func parent(host string) string {
-	_, rest, _ := strings.Cut(host, ".")
-	return rest
-}
-
-// ofPolicy calls a function of the user's policy. One that fails has said the strictest that it can.
-func ofPolicy[T any](ctx context.Context, s *Session, strictest T, f func(context.Context) (T, error)) T {
-	v, err := plugin.Await(ctx, s.agent.plugins.policy, f)
+	v, err := plugin.Await(ctx, s.agent.plugins.policy, func(ctx context.Context) (T, error) { return f(ctx, about) })
 	if err != nil {
 		return strictest
 	}
@@ -310,11 +269,7 @@ func ofPolicy[T any](ctx context.Context, s *Session, strictest T, f func(contex
 }
 
 func (s *Session) judge(ctx context.Context, x Subject) PurposeVerdict {
-	p := s.user.Policy
-	if p.Judge == nil {
-		return judgePurpose(x)
-	}
-	verdict := ofPolicy(ctx, s, PurposeImplausible, func(ctx context.Context) (PurposeVerdict, error) { return p.Judge(ctx, x) })
+	verdict := ofPolicy(ctx, s, s.user.Policy.Judge, x, judgePurpose(x), PurposeImplausible)
 	if verdict > PurposeOK {
 		return PurposeImplausible
 	}
@@ -322,11 +277,18 @@ func (s *Session) judge(ctx context.Context, x Subject) PurposeVerdict {
 }
 
 func (s *Session) classify(ctx context.Context, x Subject) string {
-	p := s.user.Policy
-	if p.Classify == nil {
-		return ""
+	return ofPolicy(ctx, s, s.user.Policy.Classify, x, "", "unknown")
+}
+
+func (s *Session) weigh(ctx context.Context, a Act) Weight {
+	var f func(context.Context, Act) (Weight, error)
+	if p := s.user.Policy; p.Weigh != nil {
+		f = func(ctx context.Context, a Act) (Weight, error) { return p.Weigh(ctx, a), nil }
 	}
-	return ofPolicy(ctx, s, "unknown", func(ctx context.Context) (string, error) { return p.Classify(ctx, x) })
+	if w := ofPolicy(ctx, s, f, a, WeighedByRule, Consequential); w <= Harmless {
+		return w
+	}
+	return Consequential
 }
 
 // veto asks one of the policy's functions that can say no; nil says nothing.
@@ -337,18 +299,6 @@ func veto[T any](ctx context.Context, s *Session, f func(context.Context, T) err
 	return plugin.Do(ctx, s.agent.plugins.policy, func(ctx context.Context) error { return f(ctx, about) })
 }
 
-func (s *Session) weigh(ctx context.Context, a Act) Weight {
-	p := s.user.Policy
-	if p.Weigh == nil {
-		return WeighedByRule
-	}
-	w := ofPolicy(ctx, s, Consequential, func(ctx context.Context) (Weight, error) { return p.Weigh(ctx, a), nil })
-	if w > Harmless {
-		return Consequential
-	}
-	return w
-}
-
 // RefuseDomain refuses every ask from a domain and the names below it, whatever a document, a rule
 // or an earlier consent says (section 14.1). It takes effect at once, also for calls that are
 // prepared and not yet sent. It stays in effect in later sessions with the same [Store], until
@@ -357,38 +307,40 @@ func (s *Session) weigh(ctx context.Context, a Act) Weight {
 // It returns an error if the domain is invalid or the store fails. If the store fails, the refusal
 // applies to this session only.
 func (s *Session) RefuseDomain(ctx context.Context, domain string) error {
-	if err := s.ready(); err != nil {
-		return err
-	}
-	name, err := policyHost(domain)
-	if err != nil {
-		return err
-	}
-	rule := StandingRule{Field: "*", Domain: name}
-	if err := s.user.Policy.Set(rule); err != nil { // at once
-		return err
-	}
-	return s.context.refusals(ctx, func(stored map[string]bool) error {
-		err := put(ctx, s.store, keyRefused+name, s.now().UTC().AppendFormat(nil, time.RFC3339Nano))
-		if err != nil {
-			return storeFailed(err)
-		}
-		stored[name] = true
-		return s.user.Policy.Set(rule) // another goroutine may have undone it in the meantime
-	})
+	return s.changeRefusal(ctx, domain, true)
 }
 
 // AllowDomain undoes the refusal of exactly this domain. Call it only when the user asks for it. If
 // it returns an error, the domain stays refused.
 func (s *Session) AllowDomain(ctx context.Context, domain string) error {
+	return s.changeRefusal(ctx, domain, false)
+}
+
+func (s *Session) changeRefusal(ctx context.Context, domain string, refuse bool) error {
 	if err := s.ready(); err != nil {
 		return err
 	}
-	name, err := policyHost(domain)
+	name, err := ruleDomain(domain)
+	if err == nil && name == "*" {
+		err = missing("a refusal needs a domain", "deny every field with a StandingRule instead")
+	}
 	if err != nil {
 		return err
 	}
+	set := func() error { return s.user.Policy.Set(StandingRule{Field: "*", Domain: name}) }
+	if refuse { // at once
+		if err := set(); err != nil {
+			return err
+		}
+	}
 	return s.context.refusals(ctx, func(stored map[string]bool) error {
+		if refuse {
+			if err := put(ctx, s.store, keyRefused+name, s.now().UTC().AppendFormat(nil, time.RFC3339Nano)); err != nil {
+				return storeFailed(err)
+			}
+			stored[name] = true
+			return set() // another goroutine may have undone it in the meantime
+		}
 		if err := s.store.Delete(ctx, keyRefused+name); err != nil {
 			return storeFailed(err)
 		}
@@ -397,14 +349,16 @@ func (s *Session) AllowDomain(ctx context.Context, domain string) error {
 	})
 }
 
-// accept undoes the refusal of exactly this domain.
-func (p *UserPolicy) accept(name string) error {
+func (p *UserPolicy) without(which func(StandingRule) bool) error {
 	return p.change(func(w *will) error {
-		if rule, _ := w.rule("*", "*", name); rule.refuses() && rule.Domain == name {
-			w.without("*", name)
-		}
+		w.rules = slices.DeleteFunc(w.rules, func(r keyedRule) bool { return which(r.StandingRule) })
 		return nil
 	})
+}
+
+// accept undoes the refusal of exactly this domain.
+func (p *UserPolicy) accept(name string) error {
+	return p.without(func(r StandingRule) bool { return r.refuses() && r.Domain == name })
 }
 
 // refuses reports whether a rule refuses a domain as a whole.
@@ -436,9 +390,6 @@ func (c *Context) refusals(ctx context.Context, f func(stored map[string]bool) e
 func (c *Context) refreshRefused(ctx context.Context) error {
 	return c.refusals(ctx, func(stored map[string]bool) error {
 		keys, err := c.session.store.Keys(ctx, keyRefused)
-		if err != nil {
-			return storeFailed(err)
-		}
 		gone := maps.Clone(stored)
 		var rules []StandingRule
 		for _, key := range keys {
@@ -447,7 +398,10 @@ func (c *Context) refreshRefused(ctx context.Context) error {
 			stored[name] = true
 			delete(gone, name)
 		}
-		if err := c.session.user.Policy.Set(rules...); err != nil {
+		if err == nil {
+			err = c.session.user.Policy.Set(rules...)
+		}
+		if err != nil {
 			return storeFailed(err)
 		}
 		for name := range gone {

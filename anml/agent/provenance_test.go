@@ -5,12 +5,16 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
+	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
+	"github.com/lookleap/lookleap/internal/lab/labprompt"
 )
 
 // hears lets a session receive informs of a service.
@@ -83,9 +87,7 @@ func TestSources(t *testing.T) {
 	for service, text := range map[string]string{"a.example": "Member 4711-8822", "c.example": "4711 8822", "b.example": "47118822", "d.example": "else"} {
 		hears(s, service, text)
 	}
-	if got := domains(sourcesOf(s, "b.example", "4711-8822")); got != "a.example c.example" {
-		t.Error(got)
-	}
+	equals(t, domains(sourcesOf(s, "b.example", "4711-8822")), "a.example c.example")
 	s.context.recordInforms([]*Inform{{Text: "4711-8822!", Serving: "a.example", Host: "x.a.example", Confidentiality: anml.Private}})
 	for _, value := range []string{"4711-8822", "4711-8822 elsewhere"} {
 		if got := sourcesOf(s, "b.example", value); len(got) != 2 || got[0].confidentiality != anml.Private || got[1].confidentiality != anml.Public {
@@ -99,9 +101,7 @@ func TestSupplied(t *testing.T) {
 	s := newSession(t, newLab(t), User{}, Options{})
 	hears(s, "a.example", "Dear Alice Johnson of alice@example.com, member 4711-8822, code QWxpY2UgSm9obnNvbg", "Rome")
 	code := base64.StdEncoding.EncodeToString([]byte("4711-8822"))
-	if got := domains(sourcesOf(s, "b.example", code)); got != "a.example" {
-		t.Errorf("from %q", got)
-	}
+	equals(t, domains(sourcesOf(s, "b.example", code)), "a.example")
 	for _, text := range []string{"Alice Johnson", code, "ok", "!"} {
 		s.Context().Supplied(text)
 	}
@@ -109,9 +109,7 @@ func TestSupplied(t *testing.T) {
 		"Alice Johnson": "", "JOHNSON": "", "Alice Johnson, blue, window": "", code: "", "Rome": "a.example",
 		"alice@example.com": "a.example", "QWxpY2UgSm9obnNvbg": "a.example", "Alice Johnson, 4711-8822": "a.example", "4711-8822": "a.example",
 	} {
-		if got := domains(sourcesOf(s, "b.example", value)); got != want {
-			t.Errorf("%s: from %q, want %q", value, got, want)
-		}
+		equals(t, domains(sourcesOf(s, "b.example", value)), want)
 	}
 }
 
@@ -143,9 +141,7 @@ func TestMatchProperty(t *testing.T) {
 		if got := sourcesOf(s, "b.example", strings.Repeat("жщ ", 1+len(value)%7)); len(got) > 0 {
 			r.Fatal(got)
 		}
-		if _, err := s.Forget(t.Context(), "a.example"); err != nil {
-			r.Fatal(err)
-		}
+		must(t, second(s.Forget(t.Context(), "a.example")))
 		if got := sourcesOf(s, "a.example", value); len(got) != 1 || !got[0].deleted {
 			r.Fatalf("%q survives a deletion: %v", value, got)
 		}
@@ -194,4 +190,126 @@ func prose(r *rand.Rand, n int) string {
 		b.WriteByte(' ')
 	}
 	return b.String()[:n]
+}
+
+// modes are those of the user's policy, with the ends of the leaves that show them.
+var modes = map[CrossService]string{CrossServiceMatch: "", CrossServiceStrict: "-strict"}
+
+// TestCrossServiceRows shows, in both modes, that what one service told reaches no other one unless
+// the user says so each time.
+func TestCrossServiceRows(t *testing.T) {
+	plain, tagged := Value{Text: secret}, Value{Text: "another spelling", Provenance: "a.example"}
+	for mode, end := range modes {
+		for id, v := range map[string]Value{"ANML-14.1-07": tagged, "ANML-14.1-08": plain} {
+			t.Run(id, func(t *testing.T) {
+				t.Run("accept-authorized"+end, func(t *testing.T) {
+					s := crossedIn(t, mode, "", v)
+					s.does(book, lookleap.CodeOK)
+					s.wantSent(v.Text)
+					s.hasAsked("a.example", "shop.example", "email", v.Text)
+					if e := entries(t, s.session.Ledger(), EntryDisclosed); len(e) != 1 || e[0].From != "a.example" || e[0].Basis != "explicit" {
+						t.Errorf("%+v", e)
+					}
+				})
+				t.Run("reject-denied"+end, func(t *testing.T) {
+					s := crossedIn(t, mode, "", v, labprompt.Deny())
+					s.does(book, lookleap.CodeConsentRefused)
+					s.wantSent("!" + v.Text)
+				})
+				t.Run("reject-standing-rule"+end, func(t *testing.T) {
+					s := crossedIn(t, mode, "", v)
+					if d := s.page.Decide(t.Context())[0]; d.Verb != VerbPrompt || d.Code != CodeCrossService || !slices.Equal(d.From, []string{"a.example"}) {
+						t.Error(brief(d), d.From)
+					}
+				})
+				t.Run("reject-private"+end, func(t *testing.T) {
+					s := crossedIn(t, mode, `confidentiality="private"`, plain)
+					equals(t, brief(s.page.Decide(t.Context())[0]), "refuse private-context policy-violation")
+				})
+				t.Run("reject-later-though-remembered"+end, func(t *testing.T) {
+					s := crossedIn(t, mode, "", v, labprompt.ApproveUntil(start.Add(24*365*time.Hour)), labprompt.Deny())
+					s.does(book, lookleap.CodeOK)
+					s.net.Journal().Clear()
+					s.does(book, lookleap.CodeConsentRefused)
+					s.wantSent("!" + v.Text)
+				})
+			})
+		}
+		t.Run("ANML-14.1-08", func(t *testing.T) {
+			t.Run("accept-labelled-as-the-users"+end, func(t *testing.T) {
+				s := crossedIn(t, mode, "", Value{Text: secret, Provenance: ProvenanceUser})
+				if d := s.page.Decide(t.Context())[0]; d.Verb != VerbAllow || d.From != nil {
+					t.Error(brief(d), d.From)
+				}
+			})
+			t.Run("accept-supplied-by-the-user"+end, func(t *testing.T) {
+				s := crossedIn(t, mode, "", plain)
+				s.session.Context().Supplied("4711 8822")
+				if d := s.page.Decide(t.Context())[0]; d.Verb != VerbAllow || d.From != nil {
+					t.Error(brief(d), d.From)
+				}
+			})
+			t.Run(map[CrossService]string{CrossServiceMatch: "accept-paraphrase", CrossServiceStrict: "reject-paraphrase-strict"}[mode], func(t *testing.T) {
+				s := crossedIn(t, mode, "", Value{Text: "the number before 4711-8823"})
+				want := map[CrossService]string{CrossServiceMatch: "[]", CrossServiceStrict: "[a.example]"}[mode]
+				if d := s.page.Decide(t.Context())[0]; fmt.Sprint(d.From) != want || (d.Verb == VerbPrompt) != (mode == CrossServiceStrict) {
+					t.Error(brief(d), d.From)
+				}
+			})
+		})
+	}
+}
+
+// TestStrictArguments: in strict mode the user is asked about each argument of a model once another
+// service was read, and about none before.
+func TestStrictArguments(t *testing.T) {
+	strict := func(t *testing.T) (*stand, *Page) {
+		st := asker(t)
+		st.user.Policy.CrossService = CrossServiceStrict
+		doc := strings.Replace(booking("", ""), `<param name="q" description`, `<param name="r" default="plain"/><param name="q" description`, 1)
+		return st, pageFor(t, st.net, st.session(), "https://b.example/b", doc)
+	}
+	tea := Call{Action: "find", Args: map[string]string{"q": "tea"}}
+	t.Run("ANML-14.1-07", func(t *testing.T) {
+		t.Run("reject-argument-strict", func(t *testing.T) {
+			st, b := strict(t)
+			pageFor(t, st.net, st.s, "https://a.example/a", titled)
+			pageFor(t, st.net, st.s, "https://c.example/c", titled)
+			x := st.prepares(b, tea) // but not about the default of the document
+			if len(x.items) != 1 || !strings.Contains(x.items[0].Summary, "a.example and c.example may have told this, and b.example would learn it") {
+				t.Errorf("%+v", x.items)
+			}
+			st.s.agent.host.Prompter = nil
+			hasCode(t, second(st.prepare(b, tea)), lookleap.CodeConsentNoPrompter)
+		})
+		t.Run("accept-argument-of-the-user-strict", func(t *testing.T) {
+			st, b := strict(t)
+			pageFor(t, st.net, st.s, "https://a.example/a", titled)
+			call := tea
+			call.Provenance = map[string]string{"q": ProvenanceUser}
+			if x := st.prepares(b, call); len(x.items) != 0 {
+				t.Errorf("%+v", x.items)
+			}
+		})
+		t.Run("accept-argument-of-one-service-strict", func(t *testing.T) {
+			st, b := strict(t)
+			pageFor(t, st.net, st.s, "https://www.b.example/other", titled)
+			if x := st.prepares(b, tea); len(x.items) != 0 {
+				t.Errorf("%+v", x.items)
+			}
+		})
+		t.Run("reject-service-read-since-strict", func(t *testing.T) {
+			st, b := strict(t)
+			x := st.prepares(b, tea)
+			pageFor(t, st.net, st.s, "https://a.example/a", titled)
+			hasCode(t, third(x.settle(all, time.Time{})), CodeCrossService)
+		})
+		t.Run("reject-sent-before-strict", func(t *testing.T) { // to one service, which does not make it the user's
+			st, b := strict(t)
+			x := st.prepares(b, tea)
+			must(t, third(x.settle(all, time.Time{})))
+			a := pageFor(t, st.net, st.s, "https://a.example/a", booking("", ""))
+			equals(t, len(st.prepares(a, tea).items), 1)
+		})
+	})
 }

@@ -54,9 +54,7 @@ func TestMedia(t *testing.T) {
 	t.Run("ANML-8.10.5-01/accept-json", func(t *testing.T) {
 		r := newRetail(t)
 		r.json = true
-		if p := r.open(gallery); !slices.Equal(media(p), want) {
-			t.Errorf("%q", media(p))
-		}
+		sameList(t, media(r.open(gallery)), want)
 	})
 	t.Run("ANML-8.10.2-04/reject-nothing-fetched", func(t *testing.T) {
 		r, p := world(t)
@@ -70,14 +68,12 @@ func TestMedia(t *testing.T) {
 	t.Run("ANML-8.10.2-04/accept-policy", func(t *testing.T) {
 		r, p := world(t)
 		var seen []string
-		for m, got := range p.LoadMedia(t.Context(), func(m agent.Medium) bool { return m.Inference == anml.InferenceOptional }) {
-			if got.Err == nil {
-				seen = append(seen, m.URL+" "+string(got.Content.Body))
+		for got, err := range p.LoadMedia(t.Context(), func(m agent.Medium) bool { return m.Inference == anml.InferenceOptional }) {
+			if err == nil {
+				seen = append(seen, got.Medium.URL+" "+string(got.Body))
 			}
 		}
-		if !slices.Equal(seen, []string{"https://cdn.shop.example/photo.jpg photo"}) {
-			t.Error(seen)
-		}
+		sameList(t, seen, []string{"https://cdn.shop.example/photo.jpg photo"})
 		r.gets("tracker.example")
 	})
 	t.Run("ANML-8.10.2-05/accept-required", func(t *testing.T) {
@@ -101,9 +97,7 @@ func TestMedia(t *testing.T) {
 			for _, m := range required(newRetail(t).open("<head><title>T</title></head>" + body)) {
 				got.WriteString(m.Kind + " " + m.URL + "\n")
 			}
-			if got.String() != want.String() {
-				t.Errorf("got\n%swant\n%s", got.String(), want.String())
-			}
+			equals(t, got.String(), want.String())
 		}
 	})
 	t.Run("ANML-8.10.5-01/accept-each-kind", func(t *testing.T) {
@@ -114,10 +108,8 @@ func TestMedia(t *testing.T) {
 	})
 	t.Run("ANML-13.11-01/accept-near", func(t *testing.T) {
 		r, p := world(t)
-		for _, got := range p.LoadMedia(t.Context(), func(m agent.Medium) bool { return m.Kind == "logo" || strings.HasSuffix(m.URL, ".jpg") }) {
-			if got.Err != nil {
-				t.Error(got.Err)
-			}
+		for _, err := range p.LoadMedia(t.Context(), func(m agent.Medium) bool { return m.Kind == "logo" || strings.HasSuffix(m.URL, ".jpg") }) {
+			must(t, err)
 		}
 		r.gets("shop.example", "GET /anml", "GET /logo.svg")
 		r.gets("cdn.shop.example", "GET /photo.jpg")
@@ -125,12 +117,11 @@ func TestMedia(t *testing.T) {
 	t.Run("ANML-13.11-01/reject-far", func(t *testing.T) {
 		r, p := world(t)
 		codes := map[string]lookleap.Code{}
-		for m, got := range p.LoadMedia(t.Context(), func(agent.Medium) bool { return true }) {
-			codes[m.URL] = lookleap.CodeOf(got.Err)
+		for got, err := range p.LoadMedia(t.Context(), func(agent.Medium) bool { return true }) {
+			codes[got.Medium.URL] = lookleap.CodeOf(err)
 		}
-		if codes["https://shop.example/moved.png"] != lookleap.CodeRedirectForbidden || len(codes) != 5 {
-			t.Error(codes)
-		}
+		equals(t, codes["https://shop.example/moved.png"], lookleap.CodeRedirectForbidden)
+		equals(t, len(codes), 5)
 		r.gets("tracker.example")
 	})
 	t.Run("ANML-13.11-01/accept-far-on-request", func(t *testing.T) {
@@ -144,9 +135,7 @@ func TestMedia(t *testing.T) {
 			}
 		}
 		for _, q := range r.net.Journal().Requests("tracker.example") {
-			if q.Header.Get("Cookie")+q.Header.Get("Authorization")+q.Header.Get("Referer")+q.Header.Get("Origin") != "" {
-				t.Error(q.Header)
-			}
+			equals(t, q.Header.Get("Cookie")+q.Header.Get("Authorization")+q.Header.Get("Referer")+q.Header.Get("Origin"), "")
 		}
 	})
 	t.Run("ANML-13.11-01/reject-over-budget", func(t *testing.T) {
@@ -155,12 +144,11 @@ func TestMedia(t *testing.T) {
 		r.net.Site("shop.example").Body("*", "image/png", "x")
 		p := r.open(`<head><title>T</title></head><body>` + strings.Repeat(`<img src="/i.png"/>`, 5) + `</body>`)
 		last := lookleap.CodeOK
-		for _, got := range p.LoadMedia(t.Context(), func(agent.Medium) bool { return true }) {
-			last = lookleap.CodeOf(got.Err)
+		for _, err := range p.LoadMedia(t.Context(), func(agent.Medium) bool { return true }) {
+			last = lookleap.CodeOf(err)
 		}
-		if last != lookleap.CodeBudget || len(r.net.Journal().Requests()) != 3 {
-			t.Errorf("%s, %d requests", last, len(r.net.Journal().Requests()))
-		}
+		equals(t, last, lookleap.CodeBudget)
+		equals(t, len(r.net.Journal().Requests()), 3)
 	})
 	t.Run("ANML-13.11-01/reject-too-large", func(t *testing.T) {
 		r := newRetail(t)
@@ -177,9 +165,7 @@ func TestMedia(t *testing.T) {
 		r := newRetail(t)
 		p := r.open(`<head><title>T</title></head><body><img src="javascript:alert(1)"/><img src="/absent"/></body>`)
 		for i, code := range []lookleap.Code{lookleap.CodeBadURL, lookleap.CodeBadStatus} {
-			if _, err := p.LoadMedium(t.Context(), p.Media()[i]); lookleap.CodeOf(err) != code {
-				t.Error(err)
-			}
+			hasCode(t, second(p.LoadMedium(t.Context(), p.Media()[i])), code)
 		}
 		r.gets("shop.example", "GET /anml", "GET /absent")
 	})
@@ -217,9 +203,7 @@ func TestMedia(t *testing.T) {
 		r := newRetail(t)
 		r.serve("shop.example", "/1", body("one", "https://other.example/2"))
 		r.serve("other.example", "/2", body("two", ""))
-		if _, err := r.pager("https://shop.example/1").Next(t.Context(), agent.PageWanted); lookleap.CodeOf(err) != agent.CodePageForeign {
-			t.Error(err)
-		}
+		hasCode(t, second(r.pager("https://shop.example/1").Next(t.Context(), agent.PageWanted)), agent.CodePageForeign)
 		r.gets("other.example")
 	})
 	t.Run("ANML-13.11-03/accept-site-ref", func(t *testing.T) {

@@ -2,17 +2,23 @@ package agent
 
 import (
 	"context"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"net"
 	"net/http"
-	"slices"
+	"os"
+	"os/exec"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anmltrust"
+	"github.com/lookleap/lookleap/internal/lab"
 	"github.com/lookleap/lookleap/internal/lab/labprompt"
 )
 
@@ -22,10 +28,7 @@ var pendingReply = labprompt.Fail(lookleap.ErrConsentPending)
 func (s *stage) suspended(c Call) *lookleap.PendingError {
 	s.Helper()
 	_, err := s.page.Do(s.Context(), c)
-	var pending *lookleap.PendingError
-	if !errors.As(err, &pending) {
-		s.Fatalf("it did not wait: %v", err)
-	}
+	pending := pendingOf(s, err)
 	s.sends()
 	return pending
 }
@@ -42,9 +45,7 @@ func TestResume(t *testing.T) {
 			t.Fatalf("%+v, %v", r, err)
 		}
 		s.sends("POST /book")
-		if body := string(s.net.Journal().Requests()[0].Body); !strings.Contains(body, "ada@example.org") {
-			t.Errorf("%s", body)
-		}
+		hasTexts(t, string(s.net.Journal().Requests()[0].Body), "ada@example.org")
 		got := ledgerOf(t, other.Ledger())
 		if len(got) != 4 || !strings.HasPrefix(got[0], "disclosed email") || got[3] != "outcome ok" {
 			t.Errorf("the ledger holds %q", got)
@@ -55,40 +56,28 @@ func TestResume(t *testing.T) {
 		s := newStage(t, setting{doc: asking, user: User{Profile: ada, Ledger: ledger}, replies: []labprompt.Reply{pendingReply}})
 		pending := s.suspended(Call{Action: "book"})
 		decision := labprompt.Decide(pending.Request)
-		if _, err := s.session.Resume(t.Context(), pending.State, decision); err != nil {
-			t.Fatal(err)
-		}
+		must(t, second(s.session.Resume(t.Context(), pending.State, decision)))
 		before := ledgerOf(t, ledger)
 		for range 3 {
-			if _, err := s.session.Resume(t.Context(), pending.State, decision); !errors.Is(err, lookleap.ErrAlreadyDone) {
-				t.Fatalf("%v", err)
-			}
+			isError(t, second(s.session.Resume(t.Context(), pending.State, decision)), lookleap.ErrAlreadyDone)
 		}
 		s.sends("POST /book")
-		if after := ledgerOf(t, ledger); !slices.Equal(before, after) {
-			t.Errorf("a replay left traces: %q", after[len(before):])
-		}
+		sameList(t, before, ledgerOf(t, ledger))
 	})
 	t.Run("ANML-13.4-12/accept-later-when-too-fast-now", func(t *testing.T) {
 		s := newStage(t, setting{doc: asking, user: profile, options: Options{Limits: Limits{Burst: 1}}, replies: []labprompt.Reply{pendingReply}})
 		pending := s.suspended(Call{Action: "book"})
 		s.does(Call{Action: "get"}, lookleap.CodeOK)
 		decision := labprompt.Decide(pending.Request)
-		if _, err := s.session.Resume(t.Context(), pending.State, decision); lookleap.CodeOf(err) != CodeTooManyActions {
-			t.Errorf("%v", err)
-		}
+		hasCode(t, second(s.session.Resume(t.Context(), pending.State, decision)), CodeTooManyActions)
 		s.net.Clock().Advance(time.Minute)
-		if _, err := s.session.Resume(t.Context(), pending.State, decision); err != nil {
-			t.Errorf("the plan was used up by what was not sent: %v", err)
-		}
+		must(t, second(s.session.Resume(t.Context(), pending.State, decision)))
 	})
 	t.Run("ANML-9.2-01/reject-refused-decision", func(t *testing.T) {
 		s := newStage(t, setting{doc: asking, user: profile, replies: []labprompt.Reply{pendingReply}})
 		pending := s.suspended(Call{Action: "book"})
 		for _, d := range []lookleap.ConsentDecision{{}, {Digest: pending.Request.Digest}, {Digest: pending.Request.Digest, Approved: []string{"answer-1"}}, {Digest: "sha256:0", Approved: []string{itemAct}}} {
-			if _, err := s.session.Resume(t.Context(), pending.State, d); !errors.Is(err, lookleap.ErrConsentRefused) {
-				t.Errorf("%+v: %v", d, err)
-			}
+			isError(t, second(s.session.Resume(t.Context(), pending.State, d)), lookleap.ErrConsentRefused)
 		}
 		s.sends()
 	})
@@ -96,9 +85,7 @@ func TestResume(t *testing.T) {
 		s := newStage(t, setting{doc: asking, user: profile, replies: []labprompt.Reply{pendingReply}})
 		pending := s.suspended(Call{Action: "book"})
 		s.net.Clock().Advance(25 * time.Hour)
-		if _, err := s.session.Resume(t.Context(), pending.State, labprompt.Decide(pending.Request)); lookleap.CodeOf(err) != lookleap.CodePlanExpired {
-			t.Errorf("%v", err)
-		}
+		hasCode(t, second(s.session.Resume(t.Context(), pending.State, labprompt.Decide(pending.Request))), lookleap.CodePlanExpired)
 		s.sends()
 	})
 	t.Run("ANML-13.4-02/reject-withdrawn-meanwhile", func(t *testing.T) {
@@ -106,9 +93,7 @@ func TestResume(t *testing.T) {
 			permit(s, granting(s, "interact"), denying)
 		}})
 		pending := s.suspended(Call{Site: "brand.example", Action: "here"})
-		if _, err := s.open(Options{}, User{}).Resume(t.Context(), pending.State, labprompt.Decide(pending.Request)); lookleap.CodeOf(err) != anmltrust.CodeTrustRevoked {
-			t.Errorf("%v", err)
-		}
+		hasCode(t, second(s.open(Options{}, User{}).Resume(t.Context(), pending.State, labprompt.Decide(pending.Request))), anmltrust.CodeTrustRevoked)
 		s.sends()
 	})
 	t.Run("ANML-13.4-10/accept-pending-again-without-identity", func(t *testing.T) {
@@ -123,39 +108,29 @@ func TestResume(t *testing.T) {
 			t.Fatalf("%v", err)
 		}
 		s.sends()
-		if _, err := session.Resume(t.Context(), again.State, labprompt.Decide(again.Request)); err != nil {
-			t.Error(err)
-		}
+		must(t, second(session.Resume(t.Context(), again.State, labprompt.Decide(again.Request))))
 		s.sends("POST /buy")
 		s.net.Site("trust.example").Handle("/authorize", granting(s, "body"))
-		if _, err := s.open(Options{}, User{}).Resume(t.Context(), pending.State, labprompt.Decide(pending.Request)); !errors.Is(err, lookleap.ErrAlreadyDone) {
-			t.Errorf("the plan that was shown first: %v", err)
-		}
+		isError(t, second(s.open(Options{}, User{}).Resume(t.Context(), pending.State, labprompt.Decide(pending.Request))), lookleap.ErrAlreadyDone)
 		s.sends("POST /buy")
 	})
 	t.Run("ANML-13.4-01/reject-same-origin-only-since", func(t *testing.T) {
 		s := newStage(t, setting{doc: asking, user: profile, replies: []labprompt.Reply{pendingReply}})
 		pending := s.suspended(Call{Action: "api"})
-		if _, err := s.open(Options{SameOriginOnly: true}, User{}).Resume(t.Context(), pending.State, labprompt.Decide(pending.Request)); lookleap.CodeOf(err) != CodeEndpointForeign {
-			t.Errorf("%v", err)
-		}
+		hasCode(t, second(s.open(Options{SameOriginOnly: true}, User{}).Resume(t.Context(), pending.State, labprompt.Decide(pending.Request))), CodeEndpointForeign)
 	})
 	t.Run("ANML-13.4-11/reject-forbidden-since", func(t *testing.T) {
 		s := newStage(t, setting{doc: asking, user: profile, replies: []labprompt.Reply{pendingReply}})
 		pending := s.suspended(Call{Action: "book"})
 		user := User{Policy: &UserPolicy{VetoAct: func(context.Context, Act) error { return errTest }}}
-		if _, err := s.open(Options{}, user).Resume(t.Context(), pending.State, labprompt.Decide(pending.Request)); lookleap.CodeOf(err) != CodePolicyVeto {
-			t.Errorf("%v", err)
-		}
+		hasCode(t, second(s.open(Options{}, user).Resume(t.Context(), pending.State, labprompt.Decide(pending.Request))), CodePolicyVeto)
 		s.sends()
 	})
 	t.Run("ANML-13.4-04/reject-another-plans-word", func(t *testing.T) {
 		s := newStage(t, setting{doc: searchAndBuy, replies: []labprompt.Reply{pendingReply}})
 		one := s.suspended(Call{Action: "reserve", Args: map[string]string{"what": "t1"}})
 		two := s.suspended(Call{Action: "reserve", Args: map[string]string{"what": "t2"}})
-		if _, err := s.session.Resume(t.Context(), two.State, labprompt.Decide(one.Request)); lookleap.CodeOf(err) != lookleap.CodeConsentMismatch {
-			t.Errorf("%v", err)
-		}
+		hasCode(t, second(s.session.Resume(t.Context(), two.State, labprompt.Decide(one.Request))), lookleap.CodeConsentMismatch)
 		s.sends()
 	})
 }
@@ -273,9 +248,7 @@ func FuzzResume(f *testing.F) {
 		if err == nil {
 			again, err := json.Marshal(e)
 			must(t, err)
-			if _, err := parseEffect(again); err != nil {
-				t.Fatalf("what was written is not read: %v\n%s", err, again)
-			}
+			must(t, second(parseEffect(again)))
 		}
 		session, err := New(&lookleap.Host{Fetcher: host.Fetcher, Resolver: host.Resolver, Now: func() time.Time { return now }}, Options{}).NewSession(User{})
 		must(t, err)
@@ -294,4 +267,138 @@ type nowhere struct{}
 func (nowhere) RoundTrip(*http.Request) (*http.Response, error) { return nil, errTest }
 func (nowhere) Lookup(context.Context, string, lookleap.RRType) (*lookleap.DNSAnswer, error) {
 	return nil, errTest
+}
+
+// visitor is what a process that resumes a call is told, in its environment.
+type visitor struct {
+	Dir, Token     string
+	DNS, Door, CAs string
+	Digest         string
+	Approved       []string
+}
+
+const visitorEnv = "LOOKLEAP_TEST_AGENT_VISITOR"
+
+var resumeKey = []byte("0123456789abcdef0123456789abcdef")
+
+// TestResumingProcess is the second process: it knows nothing but its variable.
+func TestResumingProcess(t *testing.T) {
+	config := os.Getenv(visitorEnv)
+	if config == "" {
+		t.Skip("runs in a process of its own, started by TestTwoProcesses")
+	}
+	var v visitor
+	must(t, json.Unmarshal([]byte(config), &v))
+	host := hostElsewhere(t, v.DNS, v.Door, v.CAs)
+	plans, err := lookleap.OpenStore(v.Dir)
+	must(t, err)
+	defer plans.Close()
+	host.Plans = plans
+	defer host.Close()
+	session, err := New(host, Options{}).NewSession(User{Ledger: plans})
+	must(t, err)
+	defer session.Close()
+	state, err := lookleap.Keys{resumeKey}.Unseal(v.Token)
+	if err == nil {
+		_, err = session.Resume(t.Context(), state, lookleap.ConsentDecision{Digest: v.Digest, Approved: v.Approved})
+	}
+	fmt.Printf("outcome=%s\n", lookleap.CodeOf(err))
+}
+
+// TestTwoProcesses suspends a call in this process and commits it in others. Each
+// load of the page has a token of its own, and only the last one is good.
+func TestTwoProcesses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
+	dir := t.TempDir()
+	var mu sync.Mutex // guards what the service counts
+	var loads int
+	var booked []string
+	s := newStage(t, setting{doc: asking, user: User{Profile: ada}, replies: []labprompt.Reply{pendingReply}})
+	s.shop.HandleFunc("/fresh", func(w http.ResponseWriter, _ *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		loads++
+		w.Header().Set("Content-Type", "application/anml+xml")
+		fmt.Fprint(w, service(strings.ReplaceAll(asking, `endpoint="/book"`, fmt.Sprintf(`endpoint="/book/%d"`, loads))))
+	})
+	s.shop.HandleFunc("/book/*", func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		if r.URL.Path != fmt.Sprintf("/book/%d", loads) {
+			w.WriteHeader(http.StatusConflict)
+			return
+		}
+		booked = append(booked, r.URL.Path)
+		w.WriteHeader(http.StatusNoContent)
+	})
+	page, err := s.session.Open(t.Context(), s.shop.URL("/fresh"))
+	must(t, err)
+	s.page = page
+	s.net.Journal().Clear()
+	pending, declined := s.suspended(Call{Action: "book"}), s.suspended(Call{Action: "book"})
+	token, err := lookleap.Keys{resumeKey}.Seal(pending.State)
+	must(t, err)
+	declinedToken, err := lookleap.Keys{resumeKey}.Seal(declined.State)
+	must(t, err)
+	loop, err := s.net.Loopback()
+	must(t, err)
+	elsewhere := func(token, digest string, approved ...string) lookleap.Code {
+		config, err := json.Marshal(visitor{Dir: dir, Token: token, DNS: loop.DNS, Door: loop.Door, CAs: loop.CAFile, Digest: digest, Approved: approved})
+		must(t, err)
+		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestResumingProcess$", "-test.v")
+		cmd.Env = append(os.Environ(), visitorEnv+"="+string(config))
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		_, after, _ := strings.Cut(string(out), "outcome=")
+		code, _, _ := strings.Cut(after, "\n")
+		return lookleap.Code(code)
+	}
+	var all []string
+	for _, item := range pending.Request.Items {
+		all = append(all, item.ID)
+	}
+	flipped := []byte(token)
+	flipped[len(flipped)/2] ^= 1
+	for _, c := range []struct {
+		name, token, digest string
+		approved            []string
+		want                lookleap.Code
+		sent                int
+	}{
+		{"ANML-13.4-04/reject-nothing-approved", declinedToken, declined.Request.Digest, nil, lookleap.CodeConsentRefused, 0},
+		{"ANML-13.4-04/reject-approved-after-no", declinedToken, declined.Request.Digest, all, lookleap.CodeConsentRefused, 0},
+		{"ANML-13.4-04/reject-other-digest", token, "sha256:00", all, lookleap.CodeConsentMismatch, 0},
+		{"ANML-13.4-04/reject-broken-seal", string(flipped), pending.Request.Digest, all, lookleap.CodeSealBroken, 0},
+		{"ANML-9.2-01/accept-in-another-process", token, pending.Request.Digest, all, lookleap.CodeOK, 1},
+		{"ANML-9.2-01/reject-a-second-time", token, pending.Request.Digest, all, lookleap.CodePlanDone, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			equals(t, elsewhere(c.token, c.digest, c.approved...), c.want)
+			mu.Lock()
+			defer mu.Unlock()
+			equals(t, len(booked), c.sent)
+			equals(t, loads, 1)
+		})
+	}
+}
+
+// hostElsewhere is the host of another process, which reaches a lab through its
+// loopback: the address of its DNS, its door, and the file of its authorities.
+func hostElsewhere(t *testing.T, dns, door, authorities string) *lookleap.Host {
+	t.Helper()
+	pem, err := os.ReadFile(authorities)
+	must(t, err)
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(pem)
+	resolver := lookleap.NetResolver(&net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, dns)
+	}})
+	return &lookleap.Host{
+		Resolver: resolver,
+		Fetcher:  lookleap.NewFetcher(lookleap.FetcherOptions{Resolver: resolver, RootCAs: roots, Dial: lab.Via(door)}),
+	}
 }

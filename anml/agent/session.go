@@ -8,6 +8,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
+	"io/fs"
+	"iter"
 	"strings"
 	"sync"
 	"time"
@@ -93,18 +96,19 @@ func (a *Agent) NewSession(u User) (*Session, error) {
 	if u.Store != nil {
 		store = plugin.Store{Store: u.Store, Bound: a.plugins.store}
 	}
-	s := &Session{agent: a, user: u, store: store, ledger: ledger, trust: a.verifier.Begin(), life: newLife()}
+	s := &Session{agent: a, user: u, store: store, ledger: ledger, trust: a.verifier.Begin(), life: &life{running: make(map[*context.CancelCauseFunc]bool)}}
 	s.notices, s.gate, s.memory = newNotices(s), newGate(s), newDocumentMemory(s)
 	s.clock = flight.NewTolerantClock(flight.CorrectionTolerance, a.host.Time, func(back time.Duration) { // no wait restarts
 		s.gate.adjustClock(back)
 		s.memory.adjustClock(back)
 	})
 	s.pages = newPageCache(s)
+	s.consents = &consents{store: s.store, clock: s.clock, tainted: make(map[string]string)}
 	var err error
 	if s.context, err = newContext(s); err != nil {
 		return nil, err
 	}
-	if s.consents, err = newConsents(s); err != nil {
+	if err := s.consents.refresh(context.Background()); err != nil {
 		return nil, err
 	}
 	return s, nil
@@ -118,12 +122,26 @@ func (s *Session) ready() error {
 	return nil
 }
 
-// during returns a context that ends with ctx or the session; done releases it.
+// during returns a context that ends with ctx or the session; done releases it. It returns an error
+// if the session has ended.
 func (s *Session) during(ctx context.Context) (_ context.Context, done func(), err error) {
 	if err := s.ready(); err != nil {
 		return nil, nil, err
 	}
-	return s.life.during(ctx)
+	l := s.life
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.over {
+		return nil, nil, closedError("")
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	l.running[&cancel] = true
+	return ctx, func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		delete(l.running, &cancel)
+		cancel(nil)
+	}, nil
 }
 
 // now returns the host's time, or the zero time if the session is not ready.
@@ -160,26 +178,6 @@ type life struct {
 	mu      sync.Mutex
 	over    bool
 	running map[*context.CancelCauseFunc]bool // of each running operation
-}
-
-func newLife() *life { return &life{running: make(map[*context.CancelCauseFunc]bool)} }
-
-// during returns a context that also ends with the life; done releases it. It returns
-// an error if the life has ended.
-func (l *life) during(ctx context.Context) (_ context.Context, done func(), err error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.over {
-		return nil, nil, closedError("")
-	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	l.running[&cancel] = true
-	return ctx, func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		delete(l.running, &cancel)
-		cancel(nil)
-	}, nil
 }
 
 // end cancels all running operations. Calling it again does nothing.
@@ -251,4 +249,49 @@ func (s *Session) decided(ctx context.Context, state json.RawMessage, d lookleap
 // packages use too, or by a digest of LedgerKey. Without both, the caller's name stays.
 func (s *Session) asUser(ctx context.Context) context.Context {
 	return planowner.Context(ctx, cmp.Or(s.user.ID, s.ownerMarkWith("dialogue")))
+}
+
+// putJSON writes a value as a record, whatever is there.
+func putJSON(ctx context.Context, s lookleap.Store, key string, value any) error {
+	data, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	return put(ctx, s, key, data)
+}
+
+// put writes a record, whatever is there.
+func put(ctx context.Context, s lookleap.Store, key string, value []byte) error {
+	return lookleap.UpdateRecord(ctx, s, key, time.Time{}, func([]byte) ([]byte, error) { return value, nil })
+}
+
+// record is a record of the user's store.
+type record struct {
+	key  string
+	data []byte
+}
+
+// records yields the records whose keys begin with a prefix, without those that disappear
+// meanwhile. After an error others may follow.
+func records(ctx context.Context, s lookleap.Store, prefix string) iter.Seq2[record, error] {
+	return func(yield func(record, error) bool) {
+		keys, err := s.Keys(ctx, prefix)
+		if err != nil && !yield(record{}, err) {
+			return
+		}
+		for _, key := range keys {
+			data, err := s.Get(ctx, key)
+			if !errors.Is(err, fs.ErrNotExist) && !yield(record{key, data}, err) {
+				return
+			}
+		}
+	}
+}
+
+// storeFailed returns the error of the user's store, nil if there is none.
+func storeFailed(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &lookleap.Error{Code: lookleap.CodeIO, Message: "what is remembered of the user could not be read or written", Err: err}
 }

@@ -5,10 +5,13 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/internal/lab/labprompt"
+	"github.com/lookleap/lookleap/internal/plugin"
 )
 
 // profileCall is a [Profile] that sees the context and the question.
@@ -56,9 +59,7 @@ func TestOthersMeanwhile(t *testing.T) {
 				if _, err := p.Do(t.Context(), Call{Action: "find", Args: map[string]string{"q": "tea"}}); err == nil {
 					t.Error("an action was executed without a word of the user's")
 				}
-				if _, err := s.Forget(t.Context(), "slow.example"); err != nil {
-					t.Error(err)
-				}
+				must(t, second(s.Forget(t.Context(), "slow.example")))
 			}
 			close(answer)
 			<-done
@@ -113,10 +114,7 @@ func TestPlanOwner(t *testing.T) {
 					owner, other := user[0], user[1]
 					owner.Profile = Fields{"email": {Text: "ada@example.org"}, "member": {Text: "4711-8822"}}
 					s := newStage(t, setting{doc: f.doc, user: owner, replies: []labprompt.Reply{labprompt.Pending()}, options: Options{Limits: Limits{Pages: 1}}})
-					var pending *lookleap.PendingError
-					if err := f.suspend(s); !errors.As(err, &pending) {
-						t.Fatal(err)
-					}
+					pending := pendingOf(t, f.suspend(s))
 					s.net.Journal().Clear()
 					other.Ledger = lookleap.NewMemoryStore()
 					stranger := s.open(Options{Limits: Limits{Pages: 1}}, other)
@@ -131,44 +129,203 @@ func TestPlanOwner(t *testing.T) {
 					if err := f.resume(again, pending, labprompt.Decide(pending.Request)); err != nil {
 						t.Errorf("its own user: %v", err)
 					}
-					if got := strings.Join(s.sent(), ""); got != f.sent {
-						t.Errorf("sent %q, want %q", got, f.sent)
-					}
+					equals(t, strings.Join(s.sent(), ""), f.sent)
 				})
 			}
 		}
 		t.Run("reject-another-kind-of-plan", func(t *testing.T) { // and it is not used up by that
 			s := newStage(t, setting{doc: asking, user: User{ID: "ann", Profile: ada}, replies: []labprompt.Reply{labprompt.Pending()}})
-			var pending *lookleap.PendingError
-			if _, err := s.page.Do(t.Context(), Call{Action: "book"}); !errors.As(err, &pending) {
-				t.Fatal(err)
-			}
-			_, err := s.session.ResumePager(t.Context(), pending.State, labprompt.Decide(pending.Request))
-			hasCode(t, err, lookleap.CodePlanInvalid)
-			if _, err := s.session.Resume(t.Context(), pending.State, labprompt.Decide(pending.Request)); err != nil {
-				t.Error(err)
-			}
+			pending := pendingOf(t, second(s.page.Do(t.Context(), Call{Action: "book"})))
+			hasCode(t, second(s.session.ResumePager(t.Context(), pending.State, labprompt.Decide(pending.Request))), lookleap.CodePlanInvalid)
+			must(t, second(s.session.Resume(t.Context(), pending.State, labprompt.Decide(pending.Request))))
 		})
 		t.Run("reject-the-id-in-clear", func(t *testing.T) {
 			s := newStage(t, setting{doc: asking, user: User{ID: "ann-4711", Profile: ada}, replies: []labprompt.Reply{labprompt.Pending()}})
 			var marks []string
 			for range 2 {
-				var pending *lookleap.PendingError
-				if _, err := s.page.Do(t.Context(), Call{Action: "book"}); !errors.As(err, &pending) {
-					t.Fatal(err)
-				}
+				pending := pendingOf(t, second(s.page.Do(t.Context(), Call{Action: "book"})))
 				plan, err := lookleap.ParsePlan(pending.State)
 				must(t, err)
 				e, err := parseEffect(plan.Effect())
 				must(t, err)
 				marks = append(marks, e.User)
-				if strings.Contains(string(plan.Effect())+pending.Request.String(), "ann-4711") {
-					t.Error("the plan holds the user's id")
-				}
+				hasTexts(t, string(plan.Effect())+pending.Request.String(), "!ann-4711")
 			}
 			if marks[0] == marks[1] {
 				t.Error("two plans can be seen to be of one user")
 			}
 		})
 	})
+}
+
+// stores are the two implementations; open opens the same one again.
+func stores(t *testing.T, run func(t *testing.T, open func() lookleap.Store)) {
+	t.Run("memory", func(t *testing.T) {
+		m := lookleap.NewMemoryStore()
+		run(t, func() lookleap.Store { return m })
+	})
+	t.Run("directory", func(t *testing.T) {
+		dir := t.TempDir()
+		run(t, func() lookleap.Store {
+			d, err := lookleap.OpenStore(dir)
+			must(t, err)
+			t.Cleanup(func() { _ = d.Close() })
+			return d
+		})
+	})
+}
+
+// patiently repeats a call as long as other handles of the same file keep it from the lock, as they
+// can on a slow disk.
+func patiently(call func() error) error {
+	for {
+		if err := call(); !errors.Is(err, lookleap.ErrBusy) {
+			return err
+		}
+	}
+}
+
+// failingStore fails one of its methods, and counts the calls of each.
+type failingStore struct {
+	lookleap.Store
+	fails string
+	calls map[string]int
+}
+
+var errStore = errors.New("disk on fire")
+
+func (f *failingStore) call(method string) error {
+	if f.calls == nil {
+		f.calls = make(map[string]int)
+	}
+	if f.calls[method]++; f.fails == method {
+		return errStore
+	}
+	return nil
+}
+
+func (f *failingStore) Get(ctx context.Context, key string) ([]byte, error) {
+	if err := f.call("Get"); err != nil {
+		return nil, err
+	}
+	return f.Store.Get(ctx, key)
+}
+
+func (f *failingStore) Put(ctx context.Context, key string, old, value []byte, until time.Time) error {
+	if err := f.call("Put"); err != nil {
+		return err
+	}
+	return f.Store.Put(ctx, key, old, value, until)
+}
+
+func (f *failingStore) Delete(ctx context.Context, key string) error {
+	if err := f.call("Delete"); err != nil {
+		return err
+	}
+	return f.Store.Delete(ctx, key)
+}
+
+func (f *failingStore) Keys(ctx context.Context, prefix string) ([]string, error) {
+	if err := f.call("Keys"); err != nil {
+		return nil, err
+	}
+	return f.Store.Keys(ctx, prefix)
+}
+
+// deafStore never answers, and does not heed the context.
+type deafStore struct {
+	lookleap.Store
+	until chan struct{}
+}
+
+func (d deafStore) Get(context.Context, string) ([]byte, error)    { <-d.until; return nil, nil }
+func (d deafStore) Keys(context.Context, string) ([]string, error) { <-d.until; return nil, nil }
+
+func TestDeafStoreAndLedger(t *testing.T) {
+	for name, call := range map[string]func(*Session) error{
+		"store":  func(s *Session) error { _, err := s.store.Get(context.Background(), "a/b"); return err },
+		"ledger": func(s *Session) error { return s.record(context.Background(), Entry{}) },
+	} {
+		for _, id := range []string{"O13", "O28"} {
+			t.Run(id+"/reject-deaf-"+name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					until := make(chan struct{})
+					defer close(until)
+					a := &Agent{plugins: newPlugins()}
+					a.plugins.store.Most, a.plugins.ledger.Most = 2, 2
+					deaf := deafStore{until: until}
+					s := &Session{agent: a, store: plugin.Store{Store: deaf, Bound: a.plugins.store}, ledger: NewLedger(plugin.Store{Store: deaf, Bound: a.plugins.ledger})}
+					for range 4 {
+						before := time.Now()
+						hasCode(t, call(s), lookleap.CodeTimeout)
+						if time.Since(before) > pluginTime {
+							t.Error("the caller waits for ever")
+						}
+					}
+				})
+			})
+		}
+	}
+}
+
+// deafPlugins answers no call until it ends.
+type deafPlugins chan struct{}
+
+func (d deafPlugins) Value(context.Context, Question) (Value, error) { <-d; return Value{}, nil }
+func (d deafPlugins) FieldNames(context.Context) ([]string, error)   { <-d; return nil, nil }
+func (d deafPlugins) Forget(context.Context, string) (int, error)    { <-d; return 0, nil }
+func (d deafPlugins) judge(context.Context, Subject) (PurposeVerdict, error) {
+	<-d
+	return PurposeOK, nil
+}
+func (d deafPlugins) classify(context.Context, Subject) (string, error) { <-d; return "", nil }
+func (d deafPlugins) veto(context.Context, Decision) error              { <-d; return nil }
+func (d deafPlugins) weigh(context.Context, Act) Weight                 { <-d; return Harmless }
+func (d deafPlugins) vetoAct(context.Context, Act) error                { <-d; return nil }
+func (d deafPlugins) notify(context.Context, Notice)                    { <-d }
+
+// TestDeafProfileAndPolicy: a part that does not answer counts as the strictest answer that it
+// can, and callers do not wait for it for ever.
+func TestDeafProfileAndPolicy(t *testing.T) {
+	for name, refused := range map[string]func(*Session) bool{
+		"value":  func(s *Session) bool { _, err := s.valueOf(context.Background(), Question{}); return err != nil },
+		"names":  func(s *Session) bool { _, err := s.fieldNames(context.Background()); return err != nil },
+		"forget": func(s *Session) bool { _, err := s.forgetValues(context.Background(), "a.example"); return err != nil },
+		"judge": func(s *Session) bool {
+			return s.judge(context.Background(), Subject{}) == PurposeImplausible
+		},
+		"classify": func(s *Session) bool {
+			return s.classify(context.Background(), Subject{}) == "unknown"
+		},
+		"veto": func(s *Session) bool {
+			return veto(context.Background(), s, s.user.Policy.Veto, Decision{}) != nil
+		},
+		"weigh": func(s *Session) bool {
+			return s.weigh(context.Background(), Act{}) == Consequential
+		},
+		"veto-act": func(s *Session) bool {
+			return veto(context.Background(), s, s.user.Policy.VetoAct, Act{}) != nil
+		},
+		"notify": func(s *Session) bool { s.notices.tell(context.Background(), Notice{Time: time.Now()}); return true },
+	} {
+		t.Run("O13/reject-deaf-"+name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				deaf := make(deafPlugins)
+				defer close(deaf)
+				s := &Session{agent: &Agent{plugins: newPlugins()}, user: User{Profile: deaf, Notify: deaf.notify,
+					Policy: &UserPolicy{Judge: deaf.judge, Classify: deaf.classify, Veto: deaf.veto, Weigh: deaf.weigh, VetoAct: deaf.vetoAct}}}
+				s.agent.plugins.profile.Most, s.agent.plugins.policy.Most, s.agent.plugins.notify.Most = 2, 2, 2
+				s.notices = newNotices(s)
+				before := time.Now()
+				for range 4 { // the last two are not called at all
+					if !refused(s) {
+						t.Error("not refused")
+					}
+				}
+				if time.Since(before) > 2*policyTime {
+					t.Error("the caller waits for ever")
+				}
+			})
+		})
+	}
 }

@@ -137,7 +137,7 @@ func TestShownWhole(t *testing.T) {
 			"json-argument":     {finder("POST", "application/json", "q"), Call{Action: "find", ArgsJSON: json.RawMessage(`{"q":"` + long + `"}`)}},
 			"default":           {titled + interactOnly(`<action id="find" method="POST" endpoint="/find"><param name="q" default="`+long+`"/></action>`), Call{Action: "find"}},
 			"answer":            {booking("", askFor("note")), Call{Action: "book", Reply: &Reply{Values: map[string]Value{"note": {Text: long}}}}},
-			"inform":            {booking("", ""), Call{Action: "book", Reply: &Reply{Informs: []Told{{Text: long}}}}},
+			"inform":            {booking("", ""), Call{Action: "book", Reply: &Reply{Informs: []Value{{Text: long}}}}},
 			"counter-ask":       {booking("", ""), Call{Action: "book", Reply: &Reply{Asks: []Counter{{"price", long}}}}},
 			"counter-ask-field": {booking("", ""), Call{Action: "book", Reply: &Reply{Asks: []Counter{{long, "to compare"}}}}},
 			"answer-field":      {booking("", askFor(long)), Call{Action: "book", Reply: &Reply{Values: map[string]Value{long: {Text: "tea"}}}}},
@@ -168,7 +168,7 @@ func TestShownWhole(t *testing.T) {
 			t.Run("O55/accept-resumed-without-"+refused+"-"+how, func(t *testing.T) {
 				s := newStage(t, setting{doc: booking("", askFor("email")+askFor("tel")), user: User{Profile: ann}, json: asJSON,
 					replies: []labprompt.Reply{pendingReply}})
-				pending := s.suspended(Call{Action: "book", Reply: &Reply{Informs: []Told{{Text: "likes tea"}}}})
+				pending := s.suspended(Call{Action: "book", Reply: &Reply{Informs: []Value{{Text: "likes tea"}}}})
 				decision := lookleap.ConsentDecision{Digest: pending.Request.Digest}
 				for _, item := range pending.Request.Items {
 					if item.ID != refused {

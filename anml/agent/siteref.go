@@ -3,10 +3,12 @@ package agent
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/internal/domain"
+	"github.com/lookleap/lookleap/internal/fetch"
 	"github.com/lookleap/lookleap/internal/zero"
 )
 
@@ -21,7 +23,7 @@ type SiteRef struct {
 
 // SiteRefs returns the documents that this one refers to, in its order. In each of them
 // the site speaks for itself; the referring server gets no authority from it.
-func (p *Page) SiteRefs() []SiteRef { return append([]SiteRef(nil), zero.Or(p).refs...) }
+func (p *Page) SiteRefs() []SiteRef { return slices.Clone(zero.Or(p).refs) }
 
 // followRefs reads the documents of all site-refs in order, within limit, budget and
 // time. What it requests does not depend on the user's task. A site whose document
@@ -32,7 +34,7 @@ func (p *Page) followRefs(ctx context.Context) []SiteRef {
 		&lookleap.Error{Code: lookleap.CodeTimeout, Message: "the documents of site-refs took too long"})
 	defer cancel()
 	var refs []SiteRef
-	seen := make(map[string]answeredRef)
+	seen := make(map[string]SiteRef) // by URL
 	for site := range p.doc.Containers() {
 		for ref := range site.SiteRefs() {
 			r := SiteRef{Domain: ref.Domain(), Relationship: ref.Relationship()}
@@ -43,14 +45,8 @@ func (p *Page) followRefs(ctx context.Context) []SiteRef {
 	return refs
 }
 
-// answeredRef is the result for one URL.
-type answeredRef struct {
-	page *Page
-	err  error
-}
-
 // followRef reads one document, or returns why its site is unknown.
-func (p *Page) followRef(ctx context.Context, ref anml.SiteRef, seen map[string]answeredRef) (*Page, error) {
+func (p *Page) followRef(ctx context.Context, ref anml.SiteRef, seen map[string]SiteRef) (*Page, error) {
 	u, err := domain.Parse(ref.Canonical())
 	if err != nil {
 		return nil, unknownSite("", err, "the document of the site cannot be requested")
@@ -60,33 +56,27 @@ func (p *Page) followRef(ctx context.Context, ref anml.SiteRef, seen map[string]
 	}
 	known, again := seen[u.String()]
 	switch {
-	case again && known.page != nil && !known.page.cameFrom(ref.Domain()):
-		return nil, p.foreignURL(ctx, known.page.url, ref)
+	case again && known.Page != nil && !known.Page.cameFrom(ref.Domain()):
+		return nil, p.foreignURL(ctx, known.Page.url, ref)
 	case again:
-		return known.page, known.err
+		return known.Page, known.Err
 	case len(seen) == maxSiteRefs:
 		p.flag(ctx, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: lookleap.CodeLimit, Requirement: "ANML-12.6-06",
-			Message: fmt.Sprintf("no more than %d documents are read through site-refs", maxSiteRefs), Position: at(ref.Node)})
+			Message: fmt.Sprintf("no more than %d documents are read through site-refs", maxSiteRefs), Position: ref.Position()})
 		return nil, unknownSite(u.WithoutQuery(), &lookleap.Error{Code: lookleap.CodeLimit},
 			"the document has more site-refs than are followed")
 	}
-	page, err := p.fetchRef(ctx, u, ref)
+	// A cached page is used only while it is fresh, and never because the site is unreachable.
+	page := p.session.pages.freshAt(u, p.session.now())
+	if page == nil || !page.cameFrom(ref.Domain()) {
+		a := requestOrigin{requested: u.String(), wellKnown: isWellKnown(u), siteRef: true, budget: p.budget}
+		page, err = p.session.readDocument(ctx, u, a, func(to domain.URL) error { return p.ownURL(ctx, to, ref) })
+	}
 	if err != nil {
 		page, err = nil, unknownSite(u.WithoutQuery(), err, "the site's own document could not be read")
 	}
-	seen[u.String()] = answeredRef{page, err}
+	seen[u.String()] = SiteRef{Page: page, Err: err}
 	return page, err
-}
-
-// fetchRef reads the document at a site's own URL. It uses a cached page only while it
-// is fresh, and never because the site is unreachable.
-func (p *Page) fetchRef(ctx context.Context, u domain.URL, ref anml.SiteRef) (*Page, error) {
-	s := p.session
-	if page := s.pages.freshAt(u, s.now()); page != nil && page.cameFrom(ref.Domain()) {
-		return page, nil
-	}
-	return s.readDocument(ctx, u, requestOrigin{requested: u.String(), wellKnown: isWellKnown(u), siteRef: true, budget: p.budget},
-		func(to domain.URL) error { return p.ownURL(ctx, to, ref) })
 }
 
 // ownURL returns an error for a URL that is not the site's own: the server there would
@@ -100,7 +90,7 @@ func (p *Page) ownURL(ctx context.Context, u domain.URL, ref anml.SiteRef) error
 
 func (p *Page) foreignURL(ctx context.Context, u domain.URL, ref anml.SiteRef) error {
 	p.flag(ctx, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeForeignSite, Requirement: "ANML-12.6-04",
-		Message: fmt.Sprintf("a site-ref for %s leads to %s, which is not that site", ref.Domain(), u.Host()), Position: at(ref.Node)})
+		Message: fmt.Sprintf("a site-ref for %s leads to %s, which is not that site", ref.Domain(), u.Host()), Position: ref.Position()})
 	return unknownSite(u.WithoutQuery(), &lookleap.Error{Code: CodeForeignSite, Subject: u.WithoutQuery()},
 		"the site-ref does not lead to the site's own document")
 }
@@ -113,12 +103,7 @@ func isOwn(u domain.URL, site string) bool {
 
 // cameFrom reports whether a site itself served the document, and all redirects to it.
 func (p *Page) cameFrom(site string) bool {
-	for _, h := range p.opened.hops {
-		if !isOwn(h.To, site) {
-			return false
-		}
-	}
-	return isOwn(p.url, site)
+	return isOwn(p.url, site) && !slices.ContainsFunc(p.opened.hops, func(h fetch.Hop) bool { return !isOwn(h.To, site) })
 }
 
 // unknownSite returns why a site is unknown. An error with that code is not wrapped.

@@ -95,9 +95,7 @@ func TestSiteRefs(t *testing.T) {
 				if c.prepare != nil {
 					c.prepare(r)
 				}
-				if got := known(r.open(head(c.refs))); got != c.want {
-					t.Errorf("%s, want %s", got, c.want)
-				}
+				equals(t, known(r.open(head(c.refs))), c.want)
 				r.gets("evil.example")
 				switch c.name {
 				case "reject-never", "reject-http":
@@ -105,9 +103,7 @@ func TestSiteRefs(t *testing.T) {
 				case "reject-same-again":
 					r.gets("a.example", "GET /none")
 				case "reject-sixth":
-					if n := r.findings("ANML-12.6-06"); n != 2 {
-						t.Errorf("%d findings", n)
-					}
+					equals(t, r.findings("ANML-12.6-06"), 2)
 				}
 				if strings.Contains(c.want, "foreign-site") && r.findings("ANML-12.6-04") != 1 {
 					t.Error("no finding")
@@ -126,14 +122,10 @@ func TestSiteRefs(t *testing.T) {
 		r.open(head(ref("a.example", "https://a.example/anml")))
 		r.openAt("https://shop.example/two", head(ref("a.example", "https://a.example/anml")))
 		seen := r.net.Journal().Requests("a.example")
-		if len(seen) != 2 {
-			t.Errorf("%d requests", len(seen))
-		}
+		equals(t, len(seen), 2)
 		for _, q := range seen {
 			for _, name := range []string{"Cookie", "Authorization", "Referer", "Origin", "Accept-Language"} {
-				if q.Header.Get(name) != "" {
-					t.Errorf("%s is sent", name)
-				}
+				equals(t, q.Header.Get(name), "")
 			}
 		}
 	})
@@ -141,18 +133,14 @@ func TestSiteRefs(t *testing.T) {
 		r := newRetail(t)
 		r.serve("a.example", "/anml", own)
 		p := r.open(head(ref("a.example", "https://a.example/anml") + ref("a.example", "HTTPS://A.example:443/anml")))
-		if got := known(p); got != "a.example known, a.example known" {
-			t.Error(got)
-		}
+		equals(t, known(p), "a.example known, a.example known")
 		r.gets("a.example", "GET /anml")
 	})
 	t.Run("ANML-12.6-05/accept-sites", func(t *testing.T) {
 		r := newRetail(t)
 		r.serve("a.example", "/anml", own)
 		p := r.open(`<site domain="shop.example">` + head("") + `</site><site domain="brand.example">` + head(ref("a.example", "https://a.example/anml")) + `</site>`)
-		if got := known(p); got != "a.example known" {
-			t.Error(got)
-		}
+		equals(t, known(p), "a.example known")
 	})
 	t.Run("ANML-12.6-07/accept-same-set", func(t *testing.T) {
 		var first []string
@@ -165,9 +153,8 @@ func TestSiteRefs(t *testing.T) {
 			if first == nil {
 				first = got
 			}
-			if len(got) != 1 || fmt.Sprint(got) != fmt.Sprint(first) {
-				t.Error(got)
-			}
+			equals(t, len(got), 1)
+			equals(t, fmt.Sprint(got), fmt.Sprint(first))
 		}
 	})
 	t.Run("ANML-12.6-06/accept-budget-of-trust-first", func(t *testing.T) {
@@ -176,18 +163,14 @@ func TestSiteRefs(t *testing.T) {
 		r.serve("a.example", "/anml", own)
 		p := r.open(shopSite + `<site domain="brand.example">` + head(ref("a.example", "https://a.example/anml")) + `<knowledge><inform>x</inform></knowledge></site>`)
 		r.says(p, "brand.example", "knowledge", "brand.example", 2)
-		if got := known(p); got != "a.example budget" {
-			t.Error(got)
-		}
+		equals(t, known(p), "a.example budget")
 	})
 	t.Run("ANML-12.6-08/reject-timeout", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			r := newRetailOn(t, lab.ForTest(t))
 			r.serve("a.example", "/anml", own)
 			r.net.Site("a.example").Fault("/anml", lab.Mute())
-			if got := known(r.open(head(ref("a.example", "https://a.example/anml")))); got != "a.example timeout" {
-				t.Error(got)
-			}
+			equals(t, known(r.open(head(ref("a.example", "https://a.example/anml")))), "a.example timeout")
 		})
 	})
 	t.Run("ANML-12.6-09/reject-stale-copy", func(t *testing.T) {
@@ -200,9 +183,7 @@ func TestSiteRefs(t *testing.T) {
 		})
 		r.serve("a.example", "/anml", own)
 		r.net.Site("a.example").Fault("/anml", cached)
-		if _, err := r.start().Open(t.Context(), "https://a.example/anml"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, second(r.start().Open(t.Context(), "https://a.example/anml")))
 		refs := head(ref("a.example", "https://a.example/anml"))
 		r.net.Site("a.example").Status("/anml", 500)
 		p := r.openAt("https://shop.example/one", refs)
@@ -211,9 +192,7 @@ func TestSiteRefs(t *testing.T) {
 		}
 		r.net.Clock().Advance(2 * time.Minute)
 		p = r.openAt("https://shop.example/two", refs)
-		if got := known(p); got != "a.example bad-status" {
-			t.Error(got)
-		}
+		equals(t, known(p), "a.example bad-status")
 		if p.Aesthetic("a.example").Exists() || p.Persona("a.example").Quoted() != "" {
 			t.Error("an unknown site has an identity")
 		}
@@ -253,18 +232,14 @@ func TestSiteRefs(t *testing.T) {
 		page := r.open(head(ref("a.example", "https://a.example/anml"))).SiteRefs()[0].Page
 		r.says(page, "a.example", "persona", "a.example", 3)
 		r.says(page, "brand.example", "persona", "", 0)
-		if page.ServingDomain() != "a.example" {
-			t.Error(page.ServingDomain())
-		}
+		equals(t, page.ServingDomain(), "a.example")
 	})
 	for _, id := range []string{"ANML-12.6-13", "ANML-12.8-10"} {
 		t.Run(id+"/reject-raised", func(t *testing.T) {
 			r := newRetail(t)
 			r.serve("brand.example", "/anml", everything("brand.example"))
 			p := r.open(shopSite + `<site domain="brand.example"><head><title>T</title>` + ref("brand.example", "https://brand.example/anml") + `</head><persona><tone value="formal"/></persona><knowledge><inform>x</inform></knowledge></site>`)
-			if got := known(p); got != "brand.example known" {
-				t.Fatal(got)
-			}
+			equals(t, known(p), "brand.example known")
 			r.says(p, "brand.example", "persona", "", 0)
 			r.says(p, "brand.example", "knowledge", "", 0)
 			if !p.Persona("brand.example").Tone.Empty() || p.Aesthetic("brand.example").Exists() {
@@ -308,16 +283,12 @@ func TestSiteRefMemory(t *testing.T) {
 				r.net.Site("a.example").Handle("/start", http.RedirectHandler(c.first, http.StatusMovedPermanently)).Fault("/start", kept)
 				r.net.Site("evil.example").Handle("/hop", http.RedirectHandler(c.then, http.StatusMovedPermanently)).Fault("/hop", kept)
 				before, err := r.start().Open(t.Context(), "https://a.example/start")
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				if again, err := r.start().Open(t.Context(), "https://a.example/start"); err != nil || again != before {
 					t.Fatalf("not kept: %v", err)
 				}
 				p := r.open(head(ref("a.example", "https://a.example/start")))
-				if got := known(p); got != c.want {
-					t.Errorf("%s, want %s", got, c.want)
-				}
+				equals(t, known(p), c.want)
 				if c.name == "accept-kept-within" && p.SiteRefs()[0].Page != before {
 					t.Error("it was requested again")
 				}
@@ -329,21 +300,15 @@ func TestSiteRefMemory(t *testing.T) {
 		r.serve("a.example", "/anml", own)
 		r.net.Site("www.a.example").Redirect("/anml", "https://a.example/anml")
 		p := r.open(head(ref("a.example", "https://www.a.example/anml") + ref("www.a.example", "https://www.a.example/anml")))
-		if got := known(p); got != "a.example known, www.a.example foreign-site" {
-			t.Error(got)
-		}
+		equals(t, known(p), "a.example known, www.a.example foreign-site")
 	})
 	for name, canonical := range map[string]string{"reject-gone": "https://a.example/.well-known/anml", "reject-redirect-to-gone": "https://a.example/away"} {
 		t.Run("ANML-12.6-08/"+name, func(t *testing.T) {
 			r := newRetail(t)
 			r.net.Site("a.example").Status("/.well-known/anml", http.StatusGone).Redirect("/away", "/.well-known/anml")
-			if _, err := r.start().Discover(t.Context(), "https://a.example"); lookleap.CodeOf(err) != agent.CodeGone {
-				t.Fatal(err)
-			}
+			hasCode(t, second(r.start().Discover(t.Context(), "https://a.example")), agent.CodeGone)
 			r.net.Journal().Clear()
-			if got := known(r.open(head(ref("a.example", canonical)))); got != "a.example gone" {
-				t.Error(got)
-			}
+			equals(t, known(r.open(head(ref("a.example", canonical)))), "a.example gone")
 			for _, path := range r.net.Journal().Paths("a.example") {
 				if path == "GET /.well-known/anml" {
 					t.Error("what is gone was asked for")
@@ -356,9 +321,7 @@ func TestSiteRefMemory(t *testing.T) {
 		r.net.Site("a.example").Plain().Redirect("/anml", "http://a.example/plain")
 		r.serve("a.example", "/plain", own)
 		p := r.open(head(ref("a.example", "https://a.example/anml") + ref("a.example", "http://a.example/plain")))
-		if got := known(p); got != "a.example not-https" {
-			t.Error(got)
-		}
+		equals(t, known(p), "a.example not-https")
 		for _, s := range p.SiteRefs() {
 			if s.Page != nil {
 				t.Error("read over plain http")
@@ -376,9 +339,7 @@ func TestSiteRefMemory(t *testing.T) {
 		r.serve("a.example", "/anml", everything("brand.example"))
 		page := r.open(head(ref("a.example", "https://a.example/anml"))).SiteRefs()[0].Page
 		for _, a := range page.Explain().Assertions {
-			if a.Reason != lookleap.CodeBudget {
-				t.Errorf("%+v", a)
-			}
+			equals(t, a.Reason, lookleap.CodeBudget)
 		}
 		r.gets("brand.example")
 	})
@@ -397,17 +358,47 @@ func TestSiteRefMemory(t *testing.T) {
 			r.net.Site("a.example").Fault("*", lab.Mute())
 			before := time.Now() // of the bubble
 			p := r.open(head(ref("a.example", "https://a.example/1") + ref("a.example", "https://a.example/2")))
-			if got := known(p); got != "a.example timeout, a.example timeout" {
-				t.Error(got)
-			}
+			equals(t, known(p), "a.example timeout, a.example timeout")
 			for _, s := range p.SiteRefs() {
-				if !strings.Contains(s.Err.Error(), "the documents of site-refs took too long") {
-					t.Error(s.Err)
-				}
+				hasTexts(t, s.Err.Error(), "the documents of site-refs took too long")
 			}
-			if waited := time.Since(before); waited != 5*time.Second {
-				t.Errorf("waited %s", waited)
-			}
+			equals(t, time.Since(before), 5*time.Second)
 		})
+	})
+}
+
+// TestSiteRefIsNotMerged: the document of a site-ref stays one of its own.
+func TestSiteRefIsNotMerged(t *testing.T) {
+	open := func(t *testing.T) (referring, referred *agent.Page) {
+		r := newRetail(t)
+		r.serve("a.example", "/anml", allSections)
+		referring = r.open(head(ref("a.example", "https://a.example/anml")))
+		return referring, referring.SiteRefs()[0].Page
+	}
+	t.Run("ANML-12.6-12/accept-tier-3-of-a-single-site", func(t *testing.T) {
+		_, p := open(t)
+		if parties := p.Parties(); len(parties) != 1 || parties[0].Domain != "a.example" || !parties[0].Serving || parties[0].Tier != anmltrust.Self {
+			t.Errorf("%+v", parties)
+		}
+		if len(p.Tools()) != 1 || len(p.Decide(t.Context())) != 2 || p.Persona("a.example").Tone.Raw() != "formal" {
+			t.Error("the site does not speak for itself")
+		}
+	})
+	t.Run("ANML-12.6-13/reject-merged", func(t *testing.T) {
+		p, _ := open(t)
+		if n := len(p.Tools()) + len(p.Decide(t.Context())) + len(p.Media()); n != 0 {
+			t.Errorf("%d parts of the other document", n)
+		}
+		for _, domain := range []string{"shop.example", "a.example"} {
+			if !p.Persona(domain).Tone.Empty() || p.Aesthetic(domain).Exists() {
+				t.Errorf("%s has the identity of the other document", domain)
+			}
+		}
+		if parties := p.Parties(); len(parties) != 1 || parties[0].Domain != "shop.example" {
+			t.Errorf("%+v", parties)
+		}
+		for _, a := range p.Explain().Assertions {
+			equals(t, a.Section, anmltrust.Head)
+		}
 	})
 }

@@ -39,7 +39,6 @@ func (s *actionRequest) key() string { return s.Method + " " + s.Endpoint }
 // place returns the endpoint for errors, without its query.
 func (s *actionRequest) place() string { return withoutQuery(s.Endpoint) }
 
-// origin returns the origin of the endpoint.
 func (s *actionRequest) origin() string {
 	u, err := endpointRules.Parse(s.URL)
 	if err != nil {
@@ -64,19 +63,6 @@ func (s *actionRequest) accept() string {
 		documents = s.Expects + ", " + s.Format.MediaType() + ";q=0.9, " + other.MediaType() + ";q=0.8"
 	}
 	return documents + problems
-}
-
-// expected returns the media type that an action states for its response, without
-// parameters; "" if it states none or a malformed one.
-func expected(r anml.Response) string {
-	if !r.Exists() {
-		return ""
-	}
-	mediaType := namedType(r.Type())
-	if strings.Contains(mediaType, "*") || len(mediaType) > maxMediaType {
-		return ""
-	}
-	return mediaType
 }
 
 // namedType returns the media type that a document states, "" if it is malformed.
@@ -140,15 +126,18 @@ func (m *submission) run(ctx context.Context) (*fetch.Response, error) {
 		}
 		resp, arrived, err := m.once(ctx)
 		m.sent = m.sent || arrived
-		if refusal := m.withoutBody(err); refusal != nil {
-			resp, err = refusal, nil
+		if exchange, ok := errors.AsType[*fetch.Error](err); ok && exchange.Status >= 400 {
+			// The service refused or failed, and only its body could not be read: status and Retry-After count.
+			resp, err = &fetch.Response{Status: exchange.Status, Header: http.Header{}, URL: m.url}, nil
+			resp.Received, resp.RetryAfter = m.session.now(), exchange.RetryAfter
 		}
 		switch {
 		case err != nil:
 			if gone := ended(ctx, m.url.WithoutQuery()); gone != nil {
 				return nil, gone
 			}
-			if !m.retriesAfter(err, arrived) {
+			// It is repeated once (section 11.4), and never if it may have arrived and must not be.
+			if !fetch.Transient(err) || arrived && !m.idempotent() || !m.again() {
 				m.tellFailure(ctx, err)
 				return nil, fail(m.url.String(), err, "the action's endpoint gave no usable answer")
 			}
@@ -162,7 +151,9 @@ func (m *submission) run(ctx context.Context) (*fetch.Response, error) {
 			if !again {
 				return resp, nil
 			}
-			if err := sleep(ctx, wait); err != nil {
+			select {
+			case <-time.After(wait):
+			case <-ctx.Done():
 				return resp, nil // the caller left while waiting: return the response
 			}
 			m.repeats = true
@@ -192,19 +183,6 @@ func (m *submission) renew(ctx context.Context) error {
 			Message: "the site that the user was shown can no longer be verified, so nothing is sent again"}
 	}
 	return err
-}
-
-// withoutBody returns the response behind err if a service refused or failed and only
-// its body could not be read: status and Retry-After still count. Otherwise it returns
-// nil.
-func (m *submission) withoutBody(err error) *fetch.Response {
-	var exchange *fetch.Error
-	if !errors.As(err, &exchange) || exchange.Status < 400 {
-		return nil
-	}
-	answer := &fetch.Response{Status: exchange.Status, Header: http.Header{}, URL: m.url}
-	answer.Received, answer.RetryAfter = m.session.now(), exchange.RetryAfter
-	return answer
 }
 
 // once performs one exchange, and reports whether the request may have arrived.
@@ -252,31 +230,17 @@ func (m *submission) again() bool {
 	return true
 }
 
-// retriesAfter reports whether to retry after a network error (section 11.4): at most
-// once, and never if the request may have arrived and must not be repeated.
-func (m *submission) retriesAfter(err error, arrived bool) bool {
-	if !fetch.Transient(err) || arrived && !m.idempotent() {
-		return false
-	}
-	return m.again()
-}
-
 // retriesIn reports whether to retry after a response, and how long to wait before
 // (section 11.3).
 func (m *submission) retriesIn(resp *fetch.Response) (time.Duration, bool) {
 	if !m.idempotent() || resp.Status < 500 && resp.Status != http.StatusTooManyRequests {
 		return 0, false
 	}
-	wait, given := heed(resp, m.statusDocument(resp))
-	switch {
-	case resp.Status == http.StatusTooManyRequests || resp.Status == http.StatusServiceUnavailable:
-		if !given {
-			return 0, false
-		}
-	default:
+	wait := heed(resp, m.statusDocument(resp))
+	if resp.Status != http.StatusTooManyRequests && resp.Status != http.StatusServiceUnavailable {
 		wait = max(wait, serverErrorWait)
 	}
-	if wait > maxRetryWait {
+	if wait <= 0 || wait > maxRetryWait { // it has to say how long
 		return 0, false
 	}
 	return wait, m.again()
@@ -331,23 +295,11 @@ func (m *submission) follow(resp *fetch.Response) error {
 	return nil
 }
 
-// sleep waits for a time, or until ctx ends.
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
 // tellFailure notifies the user that an action's endpoint could not be reached. It is
 // silent if a guard refused the request.
 func (m *submission) tellFailure(ctx context.Context, err error) {
-	var exchange *fetch.Error
-	if errors.Is(err, lookleap.ErrDenied) || !errors.As(err, &exchange) || exchange.Status != 0 {
+	exchange, ok := errors.AsType[*fetch.Error](err)
+	if errors.Is(err, lookleap.ErrDenied) || !ok || exchange.Status != 0 {
 		return
 	}
 	n := Notice{Kind: NoticeUnreachable, Code: exchange.Code, Origin: m.url.Origin(),

@@ -56,16 +56,12 @@ func TestRetryRestsOnTrust(t *testing.T) {
 					call.Site = "brand.example"
 				}
 				_, err := s.page.Do(t.Context(), call)
-				if lookleap.CodeOf(err) != c.want {
-					t.Errorf("got %v, want %s", err, c.want)
-				}
+				hasCode(t, err, c.want)
 				if c.want != lookleap.CodeOK && !errors.Is(err, ErrInDoubt) {
 					t.Error("the error does not say that the first request may have been executed")
 				}
 				s.sends(c.sent...)
-				if n := len(s.user.Requests()); n != 1 {
-					t.Errorf("the user was asked %d times about what was sent once", n)
-				}
+				equals(t, len(s.user.Requests()), 1)
 			})
 		})
 	}
@@ -105,9 +101,7 @@ func TestRetryRestsOnTheUser(t *testing.T) {
 							w.WriteHeader(204)
 							return
 						}
-						if err := c.forbid(s); err != nil {
-							t.Error(err)
-						}
+						must(t, c.forbid(s))
 						w.WriteHeader(500)
 					})
 					s.does(Call{Action: "a"}, c.want)

@@ -31,9 +31,7 @@ func attempts(t *testing.T, name, doc string, want lookleap.Code, sent int, chec
 			s.shop.Handle("/a", lab.Sequence(answers...))
 			begin := time.Now()
 			s.does(Call{Action: "a"}, want)
-			if got := len(s.sent()); got != sent {
-				t.Errorf("%d requests, want %d", got, sent)
-			}
+			equals(t, len(s.sent()), sent)
 			if check != nil {
 				check(s, time.Since(begin))
 			}
@@ -48,9 +46,7 @@ func TestStatuses(t *testing.T) {
 			s.Helper()
 			before := len(s.sent())
 			s.does(Call{Action: "a"}, code)
-			if len(s.sent()) != before {
-				s.Error("it was sent again")
-			}
+			equals(s, len(s.sent()), before)
 			s.does(Call{Action: "b"}, lookleap.CodeOK)
 		}
 	}
@@ -108,9 +104,7 @@ func TestStatuses(t *testing.T) {
 	attempts(t, "ANML-11.3-14/reject-sooner", postable, lookleap.CodeRateLimited, 1, func(s *stage, _ time.Duration) {
 		s.does(Call{Action: "a"}, CodeTooSoon)
 		s.does(Call{Action: "b"}, CodeTooSoon) // of the same origin
-		if len(s.sent()) != 1 {
-			s.Error("it was sent too soon")
-		}
+		equals(s, len(s.sent()), 1)
 		time.Sleep(31 * time.Second)
 		s.does(Call{Action: "a"}, lookleap.CodeOK)
 	}, lab.Status(429, "Retry-After", "30"), ok)
@@ -134,9 +128,7 @@ func TestStatuses(t *testing.T) {
 		if took < 5*time.Second {
 			s.Errorf("it waited %s", took)
 		}
-		if n := s.notices(NoticeServerError); n != 0 {
-			s.Errorf("%d notices about what went well", n)
-		}
+		equals(s, s.notices(NoticeServerError), 0)
 	}, lab.Status(500), ok)
 	attempts(t, "ANML-11.3-17/reject-third", repeatable, CodeServerError, 2, nil, lab.Status(500))
 	attempts(t, "ANML-11.3-17/reject-not-idempotent", postable, CodeServerError, 1, nil, lab.Status(500), ok)
@@ -146,9 +138,7 @@ func TestStatuses(t *testing.T) {
 		}
 	}, lab.Status(500), ok)
 	attempts(t, "ANML-11.3-18/accept-told-once", repeatable, CodeServerError, 2, func(s *stage, _ time.Duration) {
-		if n := s.notices(NoticeServerError); n != 1 {
-			s.Errorf("%d notices", n)
-		}
+		equals(s, s.notices(NoticeServerError), 1)
 	}, lab.Status(500))
 	for _, status := range []int{502, 504, 599} {
 		attempts(t, "ANML-11.3-22/accept-like-500", repeatable, "ok", 2, nil, lab.Status(status), ok)
@@ -169,9 +159,7 @@ func TestStatuses(t *testing.T) {
 	attempts(t, "ANML-11.3-20/reject-again", gettable, lookleap.CodeUnavailable, 1, blocked(lookleap.CodeUnavailable), lab.Status(503), ok)
 	for name, header := range map[string][]string{"with": {"Retry-After", "3600"}, "without": nil} {
 		attempts(t, "ANML-11.3-21/accept-told-"+name+"-time", gettable, lookleap.CodeUnavailable, 1, func(s *stage, _ time.Duration) {
-			if n := s.notices(NoticeUnavailable); n != 1 {
-				s.Errorf("%d notices", n)
-			}
+			equals(s, s.notices(NoticeUnavailable), 1)
 		}, lab.Status(503, header...))
 	}
 	attempts(t, "ANML-11.3-23/accept-no-trust-failure", gettable, CodeServerError, 2, func(s *stage, _ time.Duration) {
@@ -180,9 +168,7 @@ func TestStatuses(t *testing.T) {
 				s.Errorf("told %+v", n)
 			}
 		}
-		if len(s.page.Tools()) != 2 {
-			s.Error("the document's actions are gone")
-		}
+		equals(s, len(s.page.Tools()), 2)
 	}, lab.Status(500))
 }
 
@@ -257,9 +243,7 @@ func TestRedirects(t *testing.T) {
 			s.shop.Handle("/a", c.answer)
 			s.shop.Handle("/again", to(307, "/more"))
 			_, err := s.page.Do(t.Context(), Call{Action: "a"})
-			if lookleap.CodeOf(err) != c.want {
-				t.Errorf("got %v, want %s", err, c.want)
-			}
+			hasCode(t, err, c.want)
 			s.sends(c.sent...)
 			if elsewhere := s.sent("other.example", "api.shop.example"); elsewhere != nil {
 				t.Errorf("sent %q", elsewhere)
@@ -319,12 +303,8 @@ func TestNetworkErrors(t *testing.T) {
 				if _, err := s.page.Do(t.Context(), Call{Action: "a"}); err == nil {
 					t.Error("it was done")
 				}
-				if n := len(s.net.Journal().Dials(api.Addr().String())); n != c.dials {
-					t.Errorf("%d dials, want %d", n, c.dials)
-				}
-				if n := s.notices(NoticeUnreachable); n != 1 {
-					t.Errorf("%d notices", n)
-				}
+				equals(t, len(s.net.Journal().Dials(api.Addr().String())), c.dials)
+				equals(t, s.notices(NoticeUnreachable), 1)
 			})
 		})
 	}
@@ -343,9 +323,7 @@ func TestNetworkErrors(t *testing.T) {
 				if _, err := s.page.Do(t.Context(), Call{Action: "a"}); err == nil {
 					t.Error("it was done")
 				}
-				if n := len(s.sent()); n != c.sent {
-					t.Errorf("%d requests, want %d", n, c.sent)
-				}
+				equals(t, len(s.sent()), c.sent)
 			})
 		})
 	}
@@ -354,9 +332,7 @@ func TestNetworkErrors(t *testing.T) {
 			s := newStage(t, setting{doc: gettable})
 			s.shop.Fault("/a", lab.Reset())
 			_, _ = s.page.Do(t.Context(), Call{Action: "a"})
-			if n := s.notices(NoticeUnreachable); n != 1 {
-				t.Errorf("%d notices", n)
-			}
+			equals(t, s.notices(NoticeUnreachable), 1)
 		})
 	})
 	t.Run("ANML-11.4-07/reject-certificate", func(t *testing.T) {
@@ -366,9 +342,7 @@ func TestNetworkErrors(t *testing.T) {
 		if s.notices(NoticeInsecure) != 1 || s.notices(NoticeUnreachable) != 0 {
 			t.Errorf("told %+v", s.session.Notices())
 		}
-		if n := len(s.net.Journal().Dials(api.Addr().String())); n != 1 {
-			t.Errorf("%d dials", n)
-		}
+		equals(t, len(s.net.Journal().Dials(api.Addr().String())), 1)
 	})
 	t.Run("ANML-13.7-07/reject-mute", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
@@ -404,6 +378,49 @@ func TestNetworkErrors(t *testing.T) {
 			}})
 			if _, err := s.page.Do(t.Context(), Call{Action: "a"}); err == nil || sent != want {
 				t.Errorf("%v, %d requests, want %d", err, sent, want)
+			}
+		}
+	})
+}
+
+// TestQueriesOfRedirects: what a service puts into the query of a redirect is in no error, event,
+// notice or text for a model.
+func TestQueriesOfRedirects(t *testing.T) {
+	const doc = `<head><title>S</title></head><interact><action id="go" method="POST" endpoint="/go"/><action id="look" method="GET" endpoint="/go"/></interact>`
+	t.Run("P28", func(t *testing.T) {
+		for name, target := range map[string]string{
+			"another-origin": "https://other.example/x?token=s3cret", "fragment": "/y?token=s3cret#s3cret", "private": "https://10.0.0.1/x?token=s3cret",
+			"plain": "http://www.shop.example/x?token=s3cret", "user": "https://s3cret:s3cret@www.shop.example/x?token=s3cret",
+			"malformed": "https://[::1/x?token=s3cret", "bad-escape": "/x?token=s3cret%zz", "scheme": "ftp://www.shop.example/x?token=s3cret",
+			"port": "https://www.shop.example:99999/x?token=s3cret", "loop": "/go?token=s3cret",
+		} {
+			for _, status := range []int{301, 303, 307} {
+				for _, action := range []string{"go", "look"} {
+					t.Run("reject-query-of-"+name+"-"+http.StatusText(status)[:3]+"-"+action, func(t *testing.T) {
+						var events lab.Events
+						s := newStage(t, setting{doc: doc, host: func(h *lookleap.Host) { h.Observe = events.Observe }})
+						s.shop.Handle("/go", lab.Status(status, "Location", target))
+						s.shop.Handle("/y", lab.Status(status, "Location", "https://other.example/z?token=s3cret"))
+						_, err := s.page.Do(t.Context(), Call{Action: action})
+						if err == nil {
+							return // the redirect was followed
+						}
+						for what, text := range map[string]string{"error": err.Error(), "text": ErrorText(err)} {
+							if strings.Contains(text, "s3cret") {
+								t.Errorf("the %s is %q", what, text)
+							}
+						}
+						for _, e := range events.All() {
+							if text := e.Subject; strings.Contains(text, "s3cret") || e.Err != nil && strings.Contains(e.Err.Error(), "s3cret") ||
+								e.Finding != nil && strings.Contains(e.Finding.Message, "s3cret") {
+								t.Errorf("the event is %+v", e)
+							}
+						}
+						for _, n := range s.session.Notices() {
+							hasTexts(t, n.Text, "!s3cret")
+						}
+					})
+				}
 			}
 		}
 	})

@@ -29,9 +29,7 @@ func TestToolsOfASession(t *testing.T) {
 		})
 		t.Run("accept-name-in-the-text-of-the-page", func(t *testing.T) {
 			s := newStage(t, setting{doc: search})
-			if text := s.page.Text(anml.TextOptions{}); !strings.Contains(text, "tool "+s.page.Tools()[0].Name+",") {
-				t.Error(text)
-			}
+			hasTexts(t, s.page.Text(anml.TextOptions{}), "tool "+s.page.Tools()[0].Name+",")
 		})
 		t.Run("reject-name-in-another-case", func(t *testing.T) {
 			s := newStage(t, setting{doc: `<head><title>S</title></head><interact><action id="search" method="GET" endpoint="/s"/><action id="Search" method="GET" endpoint="/t"/></interact>`})
@@ -84,9 +82,9 @@ func TestToolsOfASession(t *testing.T) {
 	t.Run("P19", func(t *testing.T) {
 		t.Run("accept-schemas-made-once", func(t *testing.T) {
 			s := newStage(t, setting{doc: search})
-			made := s.page.offers()
+			made, _ := s.page.offered()
 			s.page.Tools()[0].InputSchema[0] = 'x' // a caller's own copy
-			if again := s.page.offers(); again != made || s.page.Tools()[0].InputSchema[0] != '{' {
+			if again, _ := s.page.offered(); &again[0] != &made[0] || s.page.Tools()[0].InputSchema[0] != '{' {
 				t.Error("the tools of a page are made twice, or shared")
 			}
 		})
@@ -119,9 +117,7 @@ func TestSendAgain(t *testing.T) {
 				}
 			}
 			*fails = false
-			if _, err := s.page.Do(t.Context(), call("pot")); err != nil {
-				t.Fatal(err)
-			}
+			must(t, second(s.page.Do(t.Context(), call("pot"))))
 			if _, err := s.page.Do(t.Context(), call("pot")); err != nil { // the outcome is known, so this is another purchase
 				t.Fatal(err)
 			}
@@ -136,18 +132,14 @@ func TestSendAgain(t *testing.T) {
 		})
 		t.Run("reject-without-consent", func(t *testing.T) {
 			s, keys, _ := begin(t, labprompt.Approve(), labprompt.Deny())
-			if _, err := s.page.Do(t.Context(), call("pot")); !errors.Is(err, ErrInDoubt) {
-				t.Fatal(err)
-			}
+			isError(t, second(s.page.Do(t.Context(), call("pot"))), ErrInDoubt)
 			if _, err := s.page.Do(t.Context(), call("pot")); lookleap.CodeOf(err) != lookleap.CodeConsentRefused || len(*keys) != 1 {
 				t.Errorf("%v, sent %d times", err, len(*keys))
 			}
 		})
 		t.Run("reject-more-than-are-remembered", func(t *testing.T) {
 			s, keys, _ := begin(t, labprompt.Approve(), labprompt.Approve())
-			if _, err := s.page.Do(t.Context(), call("pot")); !errors.Is(err, ErrInDoubt) {
-				t.Fatal(err)
-			}
+			isError(t, second(s.page.Do(t.Context(), call("pot"))), ErrInDoubt)
 			for i := range maxDoubts {
 				s.session.doubts.plans[strconv.Itoa(i)] = new(lookleap.Plan)
 			}
@@ -161,9 +153,7 @@ func TestSendAgain(t *testing.T) {
 		t.Run("accept-new-key-for-another-call", func(t *testing.T) {
 			s, keys, _ := begin(t, labprompt.Approve(), labprompt.Approve())
 			for _, what := range []string{"pot", "pan"} {
-				if _, err := s.page.Do(t.Context(), call(what)); !errors.Is(err, ErrInDoubt) {
-					t.Fatal(err)
-				}
+				isError(t, second(s.page.Do(t.Context(), call(what))), ErrInDoubt)
 			}
 			if k := *keys; len(k) != 2 || k[0] == k[1] {
 				t.Errorf("the keys are %q", k)

@@ -23,17 +23,6 @@ type Transfer struct {
 	Value *Value
 }
 
-// name returns what the transfer is about, for messages.
-func (t Transfer) name() string {
-	switch {
-	case t.Param != "":
-		return "the argument " + quote(t.Param)
-	case t.Inform:
-		return "the inform"
-	}
-	return "the field " + quote(t.Field)
-}
-
 // AuthorizeTransfer asks the user, in a prompt of its own, whether one value that a
 // service told may be disclosed to another service (section 14.2). It is needed if a
 // decision is [VerbDefer], or if a call ends with the code restricted-context. The
@@ -47,7 +36,7 @@ func (p *Page) AuthorizeTransfer(ctx context.Context, t Transfer) error {
 		return err
 	}
 	s := p.session
-	ctx, done, err := s.life.during(ctx)
+	ctx, done, err := s.during(ctx)
 	if err != nil {
 		return err
 	}
@@ -120,13 +109,13 @@ type transferEffect struct {
 	User  string `json:"user,omitempty"` // whose plan it is, see [Session.owns]
 }
 
-// planTransfer returns the plan of a transfer.
 func (p *Page) planTransfer(ctx context.Context, t Transfer) (*lookleap.Plan, error) {
+	s := p.session
 	site, ok := p.container(t.Site)
 	if !ok {
 		return nil, p.refusal(CodeNotAsked, "the document has no such site")
 	}
-	f := p.decider(site, p.session.now(), false)
+	f := p.decider(site, s.now(), false)
 	to := f.route(t.Action)
 	if t.Param != "" && lookleap.CodeOf(to.unusable) == CodeNoBodyMethod {
 		to.unusable = nil // this is only about answers
@@ -142,13 +131,30 @@ func (p *Page) planTransfer(ctx context.Context, t Transfer) (*lookleap.Plan, er
 	d := f.decide(ctx, &to, it)
 	switch {
 	case d.Verb == VerbRefuse:
-		return nil, p.refusal(d.Code, t.name()+" is refused whatever the user says now")
+		what := map[bool]string{true: "the inform", false: "the field " + quote(t.Field)}[t.Inform]
+		if t.Param != "" {
+			what = "the argument " + quote(t.Param)
+		}
+		return nil, p.refusal(d.Code, what+" is refused whatever the user says now")
 	case len(d.From) == 0:
 		return nil, p.refusal(lookleap.CodeUsage, "the value came from no other service")
 	case d.granted != nil:
 		return nil, p.refusal(lookleap.CodeUsage, "the transfer is authorized already")
 	}
-	return p.transferPlan(to.exchange, it, d, t)
+	told := &disclosure{Kind: it.kind, Field: it.field, Value: d.value.Text, Purposes: it.purposes, From: d.From, Unsure: d.unsure, Item: "transfer"}
+	if t.Param != "" && t.Param != it.field {
+		told.Field, told.Means = t.Param, it.field
+	}
+	effect, err := json.Marshal(transferEffect{transferType, to.cover(told), s.ownerMark()})
+	if err != nil {
+		return nil, err
+	}
+	question := to.item(told, d.Warnings)
+	question.Optional = false
+	return lookleap.NewPlan(lookleap.ConsentRequest{
+		Kind: lookleap.ConsentDisclose, Origin: p.url.Origin(), Summary: "tell it what another service told, once",
+		Items: []lookleap.ConsentItem{question},
+	}, effect, s.now())
 }
 
 // transferred returns the item that a transfer would disclose.
@@ -170,9 +176,9 @@ func (p *Page) transferred(ctx context.Context, f *decider, to *route, site anml
 		}
 		return item{}, p.refusal(anml.CodeParamUnknown, "the action has no parameter "+quote(t.Param))
 	case t.Inform:
-		return b.said(ctx, discloseInform, "inform", *t.Value, nil), nil
+		return item{kind: discloseInform, field: "inform", also: b.otherFields(ctx, "", t.Value.Text), given: t.Value}, nil
 	}
-	for _, it := range merge(asksFor(site, act)) {
+	for _, it := range merge(asksByAction(site)[act.ID()]) {
 		if it.field != t.Field {
 			continue
 		}
@@ -185,25 +191,6 @@ func (p *Page) transferred(ctx context.Context, f *decider, to *route, site anml
 	return item{}, p.refusal(CodeNotAsked, "the action has no ask for the field "+quote(t.Field))
 }
 
-// transferPlan returns the plan that asks about one transfer.
-func (p *Page) transferPlan(e exchange, it item, d Decision, t Transfer) (*lookleap.Plan, error) {
-	told := &disclosure{Kind: it.kind, Field: it.field, Value: d.value.Text, Purposes: it.purposes, From: d.From, Unsure: d.unsure, Item: "transfer"}
-	if t.Param != "" && t.Param != it.field {
-		told.Field, told.Means = t.Param, it.field
-	}
-	effect, err := json.Marshal(transferEffect{transferType, e.cover(told), p.session.ownerMark()})
-	if err != nil {
-		return nil, err
-	}
-	question := e.item(told, d.Warnings)
-	question.Optional = false
-	return lookleap.NewPlan(lookleap.ConsentRequest{
-		Kind: lookleap.ConsentDisclose, Origin: p.url.Origin(), Summary: "tell it what another service told, once",
-		Items: []lookleap.ConsentItem{question},
-	}, effect, p.session.now())
-}
-
-// parseTransfer parses the effect of an authorization.
 func parseTransfer(plan *lookleap.Plan) (effect transferEffect, err error) {
 	if err := strictjson.Decode(plan.Effect(), &effect); err != nil || effect.Type != transferType {
 		return effect, &lookleap.Error{Code: lookleap.CodePlanInvalid, Message: "the plan is not about a transfer", Err: err}
@@ -211,7 +198,6 @@ func parseTransfer(plan *lookleap.Plan) (effect transferEffect, err error) {
 	return effect, nil
 }
 
-// commitTransfer records an authorization.
 func (s *Session) commitTransfer(ctx context.Context, a *lookleap.Approval) error {
 	effect, err := parseTransfer(a.Plan())
 	if err != nil {

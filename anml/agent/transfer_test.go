@@ -1,13 +1,13 @@
 package agent
 
 import (
-	"errors"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/internal/lab/labprompt"
 )
 
@@ -36,17 +36,11 @@ func TestTransfer(t *testing.T) {
 			t.Fatalf("%+v", x.items)
 		}
 		entries := x.sends(all, `value="4711-8822" consent="explicit"`)
-		if entries[0].From != "a.example" {
-			t.Errorf("%+v", entries)
-		}
+		equals(t, entries[0].From, "a.example")
 		x.sends(none, `<refuse field="member" reason="user-denied"`, "!4711")
 		// Never remembered.
-		if _, _, err := x.settle(all, start.Add(time.Hour)); err != nil {
-			t.Fatal(err)
-		}
-		if x := c.prepares(c.b, Call{}); len(x.items) != 1 {
-			t.Error("not asked again")
-		}
+		must(t, third(x.settle(all, start.Add(time.Hour))))
+		equals(t, len(c.prepares(c.b, Call{}).items), 1)
 	})
 	t.Run("private-never", func(t *testing.T) {
 		c := transfers(t, `confidentiality="private"`, labprompt.Approve())
@@ -55,17 +49,13 @@ func TestTransfer(t *testing.T) {
 	})
 	t.Run("restricted-by-itself", func(t *testing.T) {
 		c := transfers(t, restricted, labprompt.Approve())
-		if d := c.b.Decide(t.Context())[0]; brief(d) != "defer restricted-context" {
-			t.Fatal(brief(d))
-		}
+		equals(t, brief(c.b.Decide(t.Context())[0]), "defer restricted-context")
 		must(t, c.b.AuthorizeTransfer(t.Context(), member))
 		asked := c.ask.Requests()
 		if len(asked) != 1 || len(asked[0].Items) != 1 || asked[0].Kind != lookleap.ConsentDisclose || asked[0].Items[0].Optional {
 			t.Fatalf("%+v", asked)
 		}
-		if s := asked[0].Items[0].Summary; !strings.Contains(s, "a.example") || !strings.Contains(s, "b.example") || !strings.Contains(s, `the field "member" with "4711-8822"`) {
-			t.Error(s)
-		}
+		hasTexts(t, asked[0].Items[0].Summary, "a.example", "b.example", `the field "member" with "4711-8822"`)
 		err := c.b.AuthorizeTransfer(t.Context(), member)
 		if hasCode(t, err, lookleap.CodeUsage); !strings.Contains(err.Error(), "authorized already") {
 			t.Error(err)
@@ -76,16 +66,13 @@ func TestTransfer(t *testing.T) {
 		}
 		x.sends(none, `value="4711-8822" consent="explicit"`)
 		again.sends(none, `<refuse field="member"`, "!4711") // once
-		if d := c.b.Decide(t.Context())[0]; brief(d) != "defer restricted-context" {
-			t.Error(brief(d))
-		}
+		equals(t, brief(c.b.Decide(t.Context())[0]), "defer restricted-context")
 	})
 	t.Run("for-this-value-and-service-alone", func(t *testing.T) {
 		c := transfers(t, restricted, labprompt.Approve())
 		must(t, c.b.AuthorizeTransfer(t.Context(), member))
 		other := Call{Reply: &Reply{Values: map[string]Value{"member": {Text: "member 4711-8822"}}}}
-		_, err := c.prepare(c.b, other)
-		hasCode(t, err, CodeRequiredAskOpen)
+		hasCode(t, second(c.prepare(c.b, other)), CodeRequiredAskOpen)
 		third := pageFor(t, c.net, c.s, "https://c.example/c", booking("", askFor("member", `purpose="to find your points"`)))
 		if d := third.Decide(t.Context())[0]; d.Verb != VerbDefer {
 			t.Error(brief(d))
@@ -94,10 +81,7 @@ func TestTransfer(t *testing.T) {
 	t.Run("pending", func(t *testing.T) {
 		c := transfers(t, restricted, labprompt.Pending())
 		err := c.b.AuthorizeTransfer(t.Context(), member)
-		var pending *lookleap.PendingError
-		if !errors.As(err, &pending) {
-			t.Fatal(err)
-		}
+		pending := pendingOf(t, err)
 		// Another process of the same user goes on.
 		c.s = nil
 		must(t, c.session().ResumeTransfer(t.Context(), pending.State, labprompt.Decide(pending.Request)))
@@ -117,10 +101,7 @@ func TestTransfer(t *testing.T) {
 func TestTransferOfAnotherPlan(t *testing.T) {
 	s := newStage(t, setting{doc: asking, user: User{Profile: ada}, replies: []labprompt.Reply{labprompt.Pending()}})
 	_, err := s.page.Do(t.Context(), Call{Action: "book"})
-	var pending *lookleap.PendingError
-	if !errors.As(err, &pending) {
-		t.Fatal(err)
-	}
+	pending := pendingOf(t, err)
 	approved := labprompt.Decide(pending.Request)
 	denied := lookleap.ConsentDecision{Digest: approved.Digest}
 	for _, d := range []lookleap.ConsentDecision{approved, denied} {
@@ -129,9 +110,7 @@ func TestTransferOfAnotherPlan(t *testing.T) {
 	if e := entries(t, s.session.Ledger(), EntryRefused); len(e) > 0 {
 		t.Errorf("refused: %+v", e)
 	}
-	if _, err := s.session.Resume(t.Context(), pending.State, labprompt.Decide(pending.Request)); err != nil {
-		t.Error(err)
-	}
+	must(t, second(s.session.Resume(t.Context(), pending.State, labprompt.Decide(pending.Request))))
 }
 
 // TestTransferRows shows that what one service told reaches no other one unless
@@ -161,7 +140,7 @@ func TestTransferRows(t *testing.T) {
 		}
 		t.Run("reject-argument", func(t *testing.T) {
 			s := crossed(t, `confidentiality="private"`, plain)
-			_, err := s.page.Do(t.Context(), Call{Action: "other", Args: nil, Reply: &Reply{Informs: []Told{{Text: "I am member " + secret}}}})
+			_, err := s.page.Do(t.Context(), Call{Action: "other", Args: nil, Reply: &Reply{Informs: []Value{{Text: "I am member " + secret}}}})
 			s.wantSent("!" + secret)
 			_, err2 := s.page.Do(t.Context(), Call{Action: "find", Args: map[string]string{"q": "tea", "email": secret}})
 			s.wantSent("!"+secret, "!find")
@@ -182,9 +161,7 @@ func TestTransferRows(t *testing.T) {
 			s.net.Journal().Clear()
 			s.does(book, lookleap.CodeConsentRefused)
 			s.wantSent("!" + secret)
-			if n := len(s.user.Requests()); n != 2 {
-				t.Error(n, "questions")
-			}
+			equals(t, len(s.user.Requests()), 2)
 		})
 		t.Run("reject-another-service", func(t *testing.T) {
 			s := crossed(t, "", plain)
@@ -255,7 +232,7 @@ func TestTransferRows(t *testing.T) {
 				s.wantSent("!" + secret)
 			})
 			t.Run("reject-own-inform", func(t *testing.T) {
-				_, _ = s.page.Do(t.Context(), Call{Action: "book", Reply: &Reply{Informs: []Told{{Text: "They call me " + secret + "."}}}})
+				_, _ = s.page.Do(t.Context(), Call{Action: "book", Reply: &Reply{Informs: []Value{{Text: "They call me " + secret + "."}}}})
 				s.wantSent("!" + secret)
 			})
 			t.Run("reject-own-ask", func(t *testing.T) {
@@ -312,4 +289,84 @@ func crossedIn(t *testing.T, mode CrossService, attrs string, v Value, replies .
 	})
 	s.elsewhere("https://www.a.example/x", inform("Member "+secret, attrs))
 	return s
+}
+
+// TestTransferOfArgumentsAndInforms: what one service told in confidence reaches
+// another one as an argument or in the agent's own words too, after an authorization
+// of its own and once.
+func TestTransferOfArgumentsAndInforms(t *testing.T) {
+	const number = "my number is 4711-8822"
+	value := &Value{Text: number}
+	restricted := `confidentiality="restricted"`
+	for name, c := range map[string]struct {
+		transfer Transfer
+		call     Call
+	}{
+		"argument": {Transfer{Action: "find", Param: "q", Value: value}, Call{Action: "find", Args: map[string]string{"q": number}}},
+		"inform":   {Transfer{Action: "book", Inform: true, Value: value}, Call{Action: "book", Reply: &Reply{Informs: []Value{{Text: number}}, Omit: []string{}}}},
+	} {
+		t.Run("ANML-14.2-03/accept-authorized-"+name, func(t *testing.T) {
+			c, s := c, transfers(t, restricted, labprompt.Approve())
+			s.b = pageFor(t, s.net, s.s, "https://b.example/c", booking("", ""))
+			hasCode(t, second(s.prepare(s.b, c.call)), CodeRestrictedContext)
+			must(t, s.b.AuthorizeTransfer(t.Context(), c.transfer))
+			asked := s.ask.Requests()
+			if len(asked) != 1 || len(asked[0].Items) != 1 || !strings.Contains(asked[0].Items[0].Summary, number) || !strings.Contains(asked[0].Items[0].Summary, "a.example told this, and b.example would learn it") {
+				t.Fatalf("%+v", asked)
+			}
+			hasCode(t, s.b.AuthorizeTransfer(t.Context(), c.transfer), lookleap.CodeUsage)
+			x, again := s.prepares(s.b, c.call), s.prepares(s.b, c.call)
+			if len(x.items) != 0 {
+				t.Fatalf("asked again: %+v", x.items)
+			}
+			disclosures, err := x.p.session.recheck(t.Context(), x.e, "plan", none, time.Time{}, start)
+			entries := s.s.entries(x.e.Exchange, "plan", disclosures, start)
+			if err != nil || len(disclosures) != 1 || disclosures[0].Value != number || entries[0].Kind != EntryDisclosed || entries[0].From != "a.example" || entries[0].Basis != "explicit" {
+				t.Errorf("%+v, %v", entries, err)
+			}
+			disclosures, err = again.p.session.recheck(t.Context(), again.e, "plan", none, time.Time{}, start)
+			if disclosures[0].Value != "" || !disclosures[0].refused() || (err == nil) != (name == "inform") {
+				t.Errorf("told twice: %+v, %v", disclosures, err)
+			}
+		})
+		t.Run("ANML-14.2-03/reject-authorized-for-another-"+name, func(t *testing.T) {
+			s := transfers(t, restricted, labprompt.Approve())
+			s.b = pageFor(t, s.net, s.s, "https://b.example/c", booking("", ""))
+			other := c.transfer
+			other.Value = &Value{Text: "their number is 4711-8822"}
+			must(t, s.b.AuthorizeTransfer(t.Context(), other))
+			hasCode(t, second(s.prepare(s.b, c.call)), CodeRestrictedContext)
+		})
+		t.Run("ANML-14.2-02/reject-private-"+name, func(t *testing.T) {
+			s := transfers(t, `confidentiality="private"`, labprompt.Approve())
+			err := s.b.AuthorizeTransfer(t.Context(), c.transfer)
+			if hasCode(t, err, CodePrivateContext); !strings.Contains(err.Error(), "the "+name) {
+				t.Errorf("%v does not say what is refused", err)
+			}
+			if len(s.ask.Requests()) != 0 {
+				t.Error("the user was asked")
+			}
+		})
+	}
+	t.Run("ANML-14.2-03/accept-shown-as-it-is-sent", func(t *testing.T) {
+		st := newStand(t, labprompt.Approve())
+		pageFor(t, st.net, st.session(), "https://a.example/a", `<knowledge><inform confidentiality="restricted">You are `+annsEmail+`</inform></knowledge>`)
+		p := pageFor(t, st.net, st.s, "https://b.example/b", booking("", ""))
+		must(t, p.AuthorizeTransfer(t.Context(), Transfer{Action: "find", Param: "q", Value: &Value{Text: annsEmail}}))
+		hasTexts(t, st.ask.Requests()[0].Items[0].Summary, `the argument "q"`, `which is your "email"`)
+		if x := st.prepares(p, Call{Action: "find", Args: map[string]string{"q": annsEmail}}); len(x.items) != 0 || x.e.Disclosures[0].Code != CodeConsentHeld {
+			t.Errorf("%+v", x.e)
+		}
+	})
+	t.Run("ANML-14.2-03/reject-malformed", func(t *testing.T) {
+		s := transfers(t, restricted, labprompt.Approve())
+		for _, x := range []Transfer{
+			{Action: "find", Param: "q"}, {Action: "book", Inform: true}, {Action: "find", Param: "q", Field: "member", Value: value},
+			{Action: "find", Param: "q", Inform: true, Value: value}, {Action: "find", Param: "q", Value: &Value{Text: "shoes"}},
+		} {
+			hasCode(t, s.b.AuthorizeTransfer(t.Context(), x), lookleap.CodeUsage)
+		}
+		hasCode(t, s.b.AuthorizeTransfer(t.Context(), Transfer{Action: "find", Param: "nope", Value: value}), anml.CodeParamUnknown)
+		hasCode(t, s.b.AuthorizeTransfer(t.Context(), Transfer{Action: "find", Field: "member"}), CodeNoBodyMethod)
+	})
 }

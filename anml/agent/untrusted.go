@@ -15,7 +15,6 @@ import (
 	"unique"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anml/internal/injection"
 	"github.com/lookleap/lookleap/anmltrust"
 	"github.com/lookleap/lookleap/internal/domain"
@@ -104,9 +103,8 @@ type Detector interface {
 // detectorTime is the time limit of a detector for one persona.
 const detectorTime = 5 * time.Second
 
-// vetted is the persona of one party after the check for prompt injection.
+// vetted is the persona of a party after the check for prompt injection.
 type vetted struct {
-	domain   string
 	advice   []advice
 	withheld lookleap.Code // why nothing of it is used; "" when it may be
 	detector string        // that found something, in our words
@@ -115,28 +113,34 @@ type vetted struct {
 // vetPersonas checks every persona that may be used. It returns an error only if ctx ended.
 func (p *Page) vetPersonas(ctx context.Context) error {
 	now := p.session.now()
-	for _, party := range p.parties {
-		persona := party.site.Persona()
-		if !persona.Exists() {
+	for i := range p.parties {
+		party := &p.parties[i]
+		if !party.site.Persona().Exists() {
 			continue
 		}
 		if _, a := p.owner(party.site, anmltrust.Persona, now); a == anmltrust.Dropped {
 			continue
 		}
-		v := vetted{domain: party.Domain, advice: adviceOf(persona)}
-		if err := p.vet(ctx, party, &v); err != nil {
+		party.persona = &vetted{advice: adviceOf(party.site.Persona())}
+		if err := p.vet(ctx, *party, party.persona); err != nil {
 			return err
 		}
-		p.vetted = append(p.vetted, v)
 	}
 	return nil
 }
 
 // vet decides whether a persona is withheld, and reports it. One hit in one text withholds the
-// whole persona: it has one author.
+// whole persona: it has one author. Only what can be used of its texts is looked at.
 func (p *Page) vet(ctx context.Context, party Party, v *vetted) error {
-	place := at(party.site.Persona().Node)
-	text := shortText(v.advice)
+	place := party.site.Persona().Position()
+	var whole, usable []string
+	for i, a := range v.advice {
+		whole = append(whole, a.raw)
+		if i < maxTerms+10 {
+			usable = append(usable, string([]rune(a.raw)[:min(a.limit, utf8.RuneCountInString(a.raw))]))
+		}
+	}
+	text := strings.Join(usable, "\n")
 	if kind := injection.Scan(text); kind != "" {
 		v.withheld, v.detector = CodeInjection, "the built-in detector ("+kind+")"
 	} else if p.namesAnother(ctx, party, text) {
@@ -154,40 +158,28 @@ func (p *Page) vet(ctx context.Context, party Party, v *vetted) error {
 		name := fmt.Sprintf("the host's detector %d", i+1)
 		switch {
 		case err != nil:
-			v.withheld, v.detector = failure(err), name
+			v.withheld, v.detector = lookleap.CodeOf(err), name
+			if v.withheld == "" || v.withheld == lookleap.CodeOK || v.withheld == CodeInjection { // which a failure is not
+				v.withheld = lookleap.CodeInternal
+			}
 			p.flag(ctx, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: v.withheld, Requirement: "ANML-13.3-06",
-				Message: fmt.Sprintf("the persona of %s is withheld: %s failed", v.domain, name), Position: place})
+				Message: fmt.Sprintf("the persona of %s is withheld: %s failed", party.Domain, name), Position: place})
 		case found != "":
 			v.withheld, v.detector = CodeInjection, name
 		}
 	}
-	if v.withheld == CodeInjection {
-		p.rejectPersona(ctx, v, place)
+	if v.withheld != CodeInjection {
+		return nil
 	}
-	return nil
-}
-
-// rejectPersona reports that a persona was discarded. The log has its length and digest, and no
-// part of its text.
-func (p *Page) rejectPersona(ctx context.Context, v *vetted, place lookleap.Position) {
-	text := fullText(v.advice)
-	digest := lookleap.Digest([]byte(text))
+	// The log has its length and digest, and no part of its text.
+	said := strings.Join(whole, "\n")
+	digest := lookleap.Digest([]byte(said))
 	p.flag(ctx, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeInjection, Requirement: "ANML-13.3-07",
 		Message: fmt.Sprintf("the persona of %s is discarded: %s found prompt injection in %d bytes with digest %s",
-			v.domain, v.detector, len(text), digest), Position: place})
-	p.session.notify(ctx, p.url.String()+" "+v.domain+" "+digest, NoticeInjection, CodeInjection, p.url.Origin(),
-		"Guidance from "+v.domain+" on how to present itself was rejected, since it tries to give orders that no service may give.")
-}
-
-// failure returns the code of a detector's error. It is never CodeInjection or CodeOK, whatever the
-// error claims.
-func failure(err error) lookleap.Code {
-	switch code := lookleap.CodeOf(err); code {
-	case "", lookleap.CodeOK, CodeInjection:
-		return lookleap.CodeInternal
-	default:
-		return code
-	}
+			party.Domain, v.detector, len(said), digest), Position: place})
+	p.session.notify(ctx, p.url.String()+" "+party.Domain+" "+digest, NoticeInjection, CodeInjection, p.url.Origin(),
+		"Guidance from "+party.Domain+" on how to present itself was rejected, since it tries to give orders that no service may give.")
+	return nil
 }
 
 // flag reports a finding to the host.
@@ -195,22 +187,29 @@ func (p *Page) flag(ctx context.Context, f lookleap.Finding) {
 	p.session.agent.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: f.Code, Subject: p.location(), Finding: &f})
 }
 
-// at is an element's place in the root's terms.
-func at(n anml.Node) lookleap.Position {
-	place := n.Position()
-	return lookleap.Position{Line: place.Line, Column: place.Column, Offset: place.Offset, Path: place.Path}
-}
-
 // namesAnother reports whether a persona speaks of another party of its document (section 12.7). It
 // looks for the domain of a site, a trust element, a site-ref or the serving domain, and for the
 // name that another site uses. In documents of one site, and for domains that are not a party, it only
 // reports a finding.
 func (p *Page) namesAnother(ctx context.Context, party Party, text string) bool {
-	domains, named := p.domains(), false
-	folded := injection.Fold(text)
+	var domains []string // of the parties, and of site-refs
+	for _, other := range p.parties {
+		domains = append(domains, other.Domain)
+	}
+	for site := range p.doc.Containers() {
+		for ref := range site.SiteRefs() {
+			domains = append(domains, ref.Domain())
+		}
+	}
+	named, folded := false, injection.Fold(text)
 	for _, reading := range []string{text, folded, blanks().ReplaceAllString(folded, ".")} {
 		for _, name := range domainsIn(reading) {
-			owner := mostSpecific(name, domains)
+			owner := "" // the longest domain that the name equals or lies below
+			for _, d := range domains {
+				if under(d, name) && len(d) > len(owner) {
+					owner = d
+				}
+			}
 			if owner == party.Domain {
 				continue
 			}
@@ -224,7 +223,7 @@ func (p *Page) namesAnother(ctx context.Context, party Party, text string) bool 
 	}
 	if named {
 		p.flag(ctx, lookleap.Finding{Severity: lookleap.SeverityInfo, Code: CodeInjection, Requirement: "ANML-12.7-10",
-			Message: "the persona of " + party.Domain + " names another domain", Position: at(party.site.Persona().Node)})
+			Message: "the persona of " + party.Domain + " names another domain", Position: party.site.Persona().Position()})
 	}
 	padded := " " + strings.Join(plainWords(folded), " ") + " "
 	for site := range p.doc.Sites() {
@@ -239,30 +238,6 @@ func (p *Page) namesAnother(ctx context.Context, party Party, text string) bool 
 		}
 	}
 	return false
-}
-
-// domains returns the domains of the parties of a document, and of its site-refs.
-func (p *Page) domains() []string {
-	var list []string
-	for _, party := range p.parties {
-		list = append(list, party.Domain)
-	}
-	for site := range p.doc.Containers() {
-		for ref := range site.SiteRefs() {
-			list = append(list, ref.Domain())
-		}
-	}
-	return list
-}
-
-// mostSpecific returns the longest of the domains that a name equals or lies below, or "".
-func mostSpecific(name string, domains []string) (found string) {
-	for _, d := range domains {
-		if (name == d || strings.HasSuffix(name, "."+d)) && len(d) > len(found) {
-			found = d
-		}
-	}
-	return found
 }
 
 // domainsIn returns the domain names in a text, including those whose dots are written as words.

@@ -19,7 +19,6 @@ import (
 // wayOut is one way for something to leave a session.
 type wayOut struct {
 	class   string                          // which outcomes it has, see wayOutcomes
-	through []string                        // functions that send, of those in exitsOfPackage
 	call    func(v outValue) Call           // of an action at b.example; nil: see run
 	run     func(*stand, *Page) (err error) // what the session does that has no place for a value
 	do      func(*stand, *Page, Call) error // how the call is made; nil: by Page.Do
@@ -74,8 +73,6 @@ var outValues = map[string]outValue{
 	"ordinary": {id: "ANML-13.4-05", text: "green tea", field: "topic"},
 }
 
-const sendsAction = "submission.once"
-
 // waysOut are all of them. Argument ways exist for each method and encoding.
 func waysOut() map[string]wayOut {
 	answer := func(v outValue) Call {
@@ -94,50 +91,49 @@ func waysOut() map[string]wayOut {
 	open := func(url string) func(*stand, *Page) error {
 		return func(st *stand, _ *Page) error { _, err := st.s.Open(st.Context(), url); return err }
 	}
-	by := []string{sendsAction}
 	ways := map[string]wayOut{
-		"answer":              {class: "answer", through: by, call: answer},
-		"counter-ask-field":   {class: "words", through: by, call: words(func(t string) Reply { return Reply{Asks: []Counter{{t, "to compare"}}} })},
-		"counter-ask-purpose": {class: "words", through: by, call: words(func(t string) Reply { return Reply{Asks: []Counter{{"price", "for " + t}}} })},
-		"inform":              {class: "words", through: by, call: words(func(t string) Reply { return Reply{Informs: []Told{{Text: "it is " + t}}} })},
-		"json-arguments": {class: "argument", through: by, call: func(v outValue) Call {
+		"answer":              {class: "answer", call: answer},
+		"counter-ask-field":   {class: "words", call: words(func(t string) Reply { return Reply{Asks: []Counter{{t, "to compare"}}} })},
+		"counter-ask-purpose": {class: "words", call: words(func(t string) Reply { return Reply{Asks: []Counter{{"price", "for " + t}}} })},
+		"inform":              {class: "words", call: words(func(t string) Reply { return Reply{Informs: []Value{{Text: "it is " + t}}} })},
+		"json-arguments": {class: "argument", call: func(v outValue) Call {
 			args, _ := json.Marshal(map[string]string{"q": v.text})
 			return Call{Action: "POST-application/json", ArgsJSON: args}
 		}},
-		"tool": {class: "argument", through: by, call: argument("POST-application/json"), do: func(st *stand, p *Page, c Call) error {
+		"tool": {class: "argument", call: argument("POST-application/json"), do: func(st *stand, p *Page, c Call) error {
 			tools := p.Tools()
 			args, _ := json.Marshal(c.Args)
 			_, err := tools[slices.IndexFunc(tools, func(tool Tool) bool { return tool.Action == c.Action })].Call(st.Context(), args)
 			return err
 		}},
-		"resumed-argument": {class: "argument", through: by, call: argument("POST-"), waits: true},
-		"resumed-answer":   {class: "answer", through: by, call: answer, waits: true},
-		"percent-encoded": {class: "argument", through: by, call: func(v outValue) Call {
+		"resumed-argument": {class: "argument", call: argument("POST-"), waits: true},
+		"resumed-answer":   {class: "answer", call: answer, waits: true},
+		"percent-encoded": {class: "argument", call: func(v outValue) Call {
 			var text strings.Builder
 			for _, c := range []byte(v.text) {
 				fmt.Fprintf(&text, "%%%02X", c)
 			}
 			return Call{Action: "GET-", Args: map[string]string{"q": text.String()}}
 		}},
-		"url-template":   {class: "argument", through: by, call: argument("template")}, // templates are not filled in
-		"redirect":       {class: "argument", through: by, call: argument("POST-"), answers: func() http.Handler { return scripted(307, "", "Location", "/again") }},
-		"redirect-away":  {class: "argument", through: by, call: argument("POST-"), answers: func() http.Handler { return scripted(307, "", "Location", "https://c.example/x") }},
-		"redirect-other": {class: "argument", through: by, call: argument("GET-"), answers: func() http.Handler { return scripted(303, "", "Location", "/again") }},
-		"retry": {class: "argument", through: by, call: argument("GET-"),
+		"url-template":   {class: "argument", call: argument("template")}, // templates are not filled in
+		"redirect":       {class: "argument", call: argument("POST-"), answers: func() http.Handler { return scripted(307, "", "Location", "/again") }},
+		"redirect-away":  {class: "argument", call: argument("POST-"), answers: func() http.Handler { return scripted(307, "", "Location", "https://c.example/x") }},
+		"redirect-other": {class: "argument", call: argument("GET-"), answers: func() http.Handler { return scripted(303, "", "Location", "/again") }},
+		"retry": {class: "argument", call: argument("GET-"),
 			answers: func() http.Handler { return lab.Sequence(lab.Status(500), lab.Status(204)) }},
 
-		"page-fetch":  {class: "none", through: []string{"Session.retrieve"}, run: open("https://b.example/other")},
-		"site-ref":    {class: "none", through: []string{"Page.fetchRef"}, run: open("https://b.example/refs")},
-		"next-page":   {class: "none", through: []string{"Session.readPage"}, run: func(st *stand, p *Page) error { _, err := p.Pager().Next(st.Context(), PageWanted); return err }},
-		"medium":      {class: "none", through: []string{"Page.load"}, run: func(st *stand, p *Page) error { _, err := p.LoadMedium(st.Context(), p.Media()[0]); return err }},
-		"discovery":   {class: "none", through: []string{"Session.retrieve", "Session.lookup"}, run: func(st *stand, _ *Page) error { _, _ = st.s.Discover(st.Context(), "https://none.example"); return nil }},
-		"trust":       {class: "none", through: []string{"Session.confirmTrust", "Page.identify"}, run: open("https://b.example/claims")},
-		"no-argument": {class: "none", through: by, run: func(st *stand, p *Page) error { _, err := p.Do(st.Context(), Call{Action: "GET-"}); return err }},
-		"result-text": {class: "none", through: by, run: func(st *stand, p *Page) error {
+		"page-fetch":  {class: "none", run: open("https://b.example/other")},
+		"site-ref":    {class: "none", run: open("https://b.example/refs")},
+		"next-page":   {class: "none", run: func(st *stand, p *Page) error { _, err := p.Pager().Next(st.Context(), PageWanted); return err }},
+		"medium":      {class: "none", run: func(st *stand, p *Page) error { _, err := p.LoadMedium(st.Context(), p.Media()[0]); return err }},
+		"discovery":   {class: "none", run: func(st *stand, _ *Page) error { _, _ = st.s.Discover(st.Context(), "https://none.example"); return nil }},
+		"trust":       {class: "none", run: open("https://b.example/claims")},
+		"no-argument": {class: "none", run: func(st *stand, p *Page) error { _, err := p.Do(st.Context(), Call{Action: "GET-"}); return err }},
+		"result-text": {class: "none", run: func(st *stand, p *Page) error {
 			r, err := p.Do(st.Context(), Call{Action: "GET-"})
 			return carriesNothing(r.Text(anml.TextOptions{}), err)
 		}},
-		"ledger-export": {class: "none", through: []string{"Session.record"}, run: func(st *stand, p *Page) error {
+		"ledger-export": {class: "none", run: func(st *stand, p *Page) error {
 			_, _ = p.Do(st.Context(), Call{Action: "book"})
 			var text strings.Builder
 			_, err := Filter{}.Export(st.Context(), st.s.Ledger(), &text)
@@ -146,7 +142,7 @@ func waysOut() map[string]wayOut {
 		}},
 	}
 	for _, a := range outActions {
-		ways["argument-"+a] = wayOut{class: "argument", through: by, call: argument(a)}
+		ways["argument-"+a] = wayOut{class: "argument", call: argument(a)}
 	}
 	return ways
 }
@@ -286,13 +282,9 @@ func TestWaysOut(t *testing.T) {
 			}
 			side := map[string]string{"told": "accept", "asked": "accept", "refused": "reject", "cannot carry": "reject"}[want]
 			walk := func(t *testing.T) {
-				if got := leave(t, way, v, true); got != want {
-					t.Errorf("%s, want %s", got, want)
-				}
+				equals(t, leave(t, way, v, true), want)
 				if want == "asked" {
-					if got := leave(t, way, v, false); got != "refused" {
-						t.Errorf("the user said no: %s", got)
-					}
+					equals(t, leave(t, way, v, false), "refused")
 				}
 			}
 			t.Run(fmt.Sprintf("%s/%s-%s-%s", v.id, side, name, kind), func(t *testing.T) {

@@ -24,7 +24,7 @@ func TestZeroValues(t *testing.T) {
 		reflect.TypeFor[agent.Ledger](), reflect.TypeFor[agent.Filter](), reflect.TypeFor[agent.Flow](), reflect.TypeFor[agent.FlowStep](),
 		reflect.TypeFor[agent.Forgotten](), reflect.TypeFor[agent.Guidance](), reflect.TypeFor[agent.Inform](),
 		reflect.TypeFor[agent.Limits](), reflect.TypeFor[agent.MediaContent](),
-		reflect.TypeFor[agent.MediaPolicy](), reflect.TypeFor[agent.MediaResult](), reflect.TypeFor[agent.Medium](),
+		reflect.TypeFor[agent.Medium](),
 		reflect.TypeFor[agent.Model](), reflect.TypeFor[agent.ModelWish](), reflect.TypeFor[agent.Notice](),
 		reflect.TypeFor[agent.NoticeKind](), reflect.TypeFor[agent.Options](), reflect.TypeFor[agent.Page](), reflect.TypeFor[agent.PageReason](),
 		reflect.TypeFor[agent.Pager](), reflect.TypeFor[agent.Party](), reflect.TypeFor[agent.Persona](), reflect.TypeFor[agent.PersonaItem](),
@@ -32,7 +32,7 @@ func TestZeroValues(t *testing.T) {
 		reflect.TypeFor[agent.PurposeVerdict](), reflect.TypeFor[agent.Question](), reflect.TypeFor[agent.RedirectError](),
 		reflect.TypeFor[agent.RefReport](), reflect.TypeFor[agent.Reply](), reflect.TypeFor[agent.CallResult](), reflect.TypeFor[agent.Session](),
 		reflect.TypeFor[agent.SiteRef](), reflect.TypeFor[agent.StandingRule](), reflect.TypeFor[agent.Subject](),
-		reflect.TypeFor[agent.Told](), reflect.TypeFor[agent.Tool](), reflect.TypeFor[agent.Transfer](), reflect.TypeFor[agent.UntrustedText](),
+		reflect.TypeFor[agent.Tool](), reflect.TypeFor[agent.Transfer](), reflect.TypeFor[agent.UntrustedText](),
 		reflect.TypeFor[agent.User](), reflect.TypeFor[agent.Advice](), reflect.TypeFor[agent.Definition](), reflect.TypeFor[agent.Remedy](), reflect.TypeFor[agent.Vendor](), reflect.TypeFor[agent.Value](), reflect.TypeFor[agent.Verb](), reflect.TypeFor[agent.WebPage](),
 		reflect.TypeFor[agent.Weight](),
 	}, map[string]any{
@@ -46,7 +46,6 @@ func TestZeroValues(t *testing.T) {
 func TestUnmade(t *testing.T) {
 	const origin = "https://shop.example"
 	ctx, decision := t.Context(), lookleap.ConsentDecision{}
-	second := func(_ any, err error) error { return err }
 	uses := map[string]error{
 		"tool":       second(agent.Tool{}.Call(ctx, nil)),
 		"nil-host":   second(agent.New(nil, agent.Options{}).NewSession(agent.User{})),
@@ -83,9 +82,7 @@ func TestUnmade(t *testing.T) {
 	}
 	for name, err := range uses {
 		t.Run("O27/reject-"+name, func(t *testing.T) {
-			if lookleap.CodeOf(err) != lookleap.CodeUsage {
-				t.Fatalf("got %v", err)
-			}
+			hasCode(t, err, lookleap.CodeUsage)
 			if strings.Contains(name, "-page-") && strings.Contains(err.Error(), "there is no session") {
 				t.Errorf("what is missing is a page: %v", err)
 			}

@@ -15,14 +15,14 @@ import (
 // consent, the user is authenticated again.
 const authenticFor = 5 * time.Minute
 
-// settle applies the user's answers to what a call tells, right before it is sent. It checks again
+// recheck applies the user's answers to what a call tells, right before it is sent. It checks again
 // what may have changed: refused domains, deleted context and withdrawn consents (sections 14.1 and
 // 14.2). Until is the end of the decision; if zero, it is for this call only.
 //
 // It returns the disclosures, of which those are sent that are not refused. It returns an error if an
 // argument may no longer be sent or a store fails: then nothing may be sent. Only in the first case
 // it returns the disclosures too.
-func (s *Session) settle(ctx context.Context, e *effect, plan string, approved func(item string) bool,
+func (s *Session) recheck(ctx context.Context, e *effect, plan string, approved func(item string) bool,
 	until, now time.Time) ([]disclosure, error) {
 	if len(e.Disclosures) == 0 {
 		return nil, nil
@@ -33,7 +33,7 @@ func (s *Session) settle(ctx context.Context, e *effect, plan string, approved f
 	if err := s.consents.refresh(ctx); err != nil {
 		return nil, err
 	}
-	w := s.settling(e.Exchange)
+	w := s.finalCheck(e.Exchange)
 	w.plan, w.approved, w.until, w.now = plan, approved, until, now
 	disclosures := slices.Clone(e.Disclosures)
 	for i := range disclosures { // before a consent is used up
@@ -49,7 +49,7 @@ func (s *Session) settle(ctx context.Context, e *effect, plan string, approved f
 		if t.refused() || t.Kind == disclosePlain {
 			continue
 		}
-		if err := w.settle(ctx, t); err != nil {
+		if err := w.item(ctx, t); err != nil {
 			return nil, err
 		}
 		if t.refused() && t.Kind == discloseArg {
@@ -59,10 +59,10 @@ func (s *Session) settle(ctx context.Context, e *effect, plan string, approved f
 	return disclosures, nil
 }
 
-// revoked returns why what was settled may not be sent again, or "". The user may have forbidden it
+// revoked returns why what was checked may not be sent again, or "". The user may have forbidden it
 // since, or deleted the context that it depends on.
 func (s *Session) revoked(e *effect) lookleap.Code {
-	w := s.settling(e.Exchange)
+	w := s.finalCheck(e.Exchange)
 	for _, t := range e.Disclosures {
 		if t.refused() {
 			continue
@@ -74,8 +74,8 @@ func (s *Session) revoked(e *effect) lookleap.Code {
 	return ""
 }
 
-// settling is one run of settle.
-type settling struct {
+// finalCheck is one run of recheck.
+type finalCheck struct {
 	s          *Session
 	plan       string
 	e          exchange
@@ -88,17 +88,17 @@ type settling struct {
 	failed        error // of authenticating
 }
 
-func (s *Session) settling(e exchange) *settling {
-	return &settling{s: s, e: e, will: s.user.Policy.now(), hosts: e.hosts()}
+func (s *Session) finalCheck(e exchange) *finalCheck {
+	return &finalCheck{s: s, e: e, will: s.user.Policy.now(), hosts: e.hosts()}
 }
 
 // unsent returns the error for an argument that may no longer be sent.
-func (w *settling) unsent(t *disclosure) error {
+func (w *finalCheck) unsent(t *disclosure) error {
 	return &lookleap.Error{Code: t.Code, Subject: w.e.location(), Message: "the argument " + quote(t.Field) + " may not be sent"}
 }
 
-// settle settles one disclosure. Its checks are in the order of [weigh].
-func (w *settling) settle(ctx context.Context, t *disclosure) error {
+// item checks one disclosure. Its checks are in the order of [decisionFor].
+func (w *finalCheck) item(ctx context.Context, t *disclosure) error {
 	code, reason := w.forbidden(t), anml.UserDenied
 	if code == "" && t.Item != "" && !w.approved(t.Item) {
 		code = lookleap.CodeConsentRefused
@@ -145,7 +145,7 @@ func (w *settling) settle(ctx context.Context, t *disclosure) error {
 
 // unsendable returns why a disclosure may not be sent now, whatever the user agreed to. For an argument
 // that says nothing about the user, only a rule about its name counts.
-func (w *settling) unsendable(t *disclosure) (lookleap.Code, anml.Reason) {
+func (w *finalCheck) unsendable(t *disclosure) (lookleap.Code, anml.Reason) {
 	if t.Kind != disclosePlain || w.will.names(t.Field) {
 		if code := w.forbidden(t); code != "" {
 			return code, anml.UserDenied
@@ -155,23 +155,22 @@ func (w *settling) unsendable(t *disclosure) (lookleap.Code, anml.Reason) {
 }
 
 // forbidden returns why the user's policy forbids a disclosure, or "".
-func (w *settling) forbidden(t *disclosure) lookleap.Code {
+func (w *finalCheck) forbidden(t *disclosure) lookleap.Code {
 	if rule, _ := w.standing(t); rule.Effect == EffectDeny {
 		return rule.code()
 	}
 	return ""
 }
 
-// standing returns the standing rule about a disclosure.
-func (w *settling) standing(t *disclosure) (StandingRule, bool) {
+func (w *finalCheck) standing(t *disclosure) (StandingRule, bool) {
 	return w.will.standing(w.hosts, t.subject(), t.Also...)
 }
 
 // flows checks again where a value comes from, and returns why it may not be sent, or "". It looks
 // for context that was deleted since, and for services that told the value since or with more
 // confidentiality, which the user was not asked about.
-func (w *settling) flows(t *disclosure) (lookleap.Code, anml.Reason) {
-	for _, s := range w.s.sources(w.e.recipient(), Value{Text: t.Value, Provenance: t.Provenance}) {
+func (w *finalCheck) flows(t *disclosure) (lookleap.Code, anml.Reason) {
+	for _, s := range w.s.sources(registrable(w.e.Endpoint), Value{Text: t.Value, Provenance: t.Provenance}) {
 		f := flowFrom([]source{s})
 		switch {
 		case f.verb == VerbRefuse:
@@ -186,7 +185,7 @@ func (w *settling) flows(t *disclosure) (lookleap.Code, anml.Reason) {
 }
 
 // authentic reports whether the user was authenticated recently.
-func (w *settling) authentic(ctx context.Context, t *disclosure) bool {
+func (w *finalCheck) authentic(ctx context.Context, t *disclosure) bool {
 	if age := w.now.Sub(t.Shown); age >= 0 && age <= authenticFor {
 		return true
 	}
@@ -198,10 +197,10 @@ func (w *settling) authentic(ctx context.Context, t *disclosure) bool {
 }
 
 // holds reports whether the basis of a disclosure that needs no question still exists.
-func (w *settling) holds(ctx context.Context, t *disclosure) (bool, error) {
+func (w *finalCheck) holds(ctx context.Context, t *disclosure) (bool, error) {
 	rule, ruled := w.standing(t)
 	asks := ruled && rule.Effect == EffectAsk
-	if len(t.From) == 0 && slices.ContainsFunc(t.fields(), w.s.consents.isSensitive) {
+	if len(t.From) == 0 && slices.ContainsFunc(t.fields(), func(field string) bool { return w.s.consents.sensitive(field) != "" }) {
 		return false, nil // it was told for a sensitive purpose meanwhile
 	}
 	switch t.Code {
@@ -210,29 +209,25 @@ func (w *settling) holds(ctx context.Context, t *disclosure) (bool, error) {
 	case CodeConsentInferred:
 		return w.will.inferred && !asks, nil
 	case CodeConsentHeld:
-		return w.held(ctx, t, asks)
+	default:
+		return false, nil // no other code allows anything
 	}
-	return false, nil // no other code allows anything
-}
-
-// held reports whether an earlier consent still exists, and uses it up if it was for one transfer.
-func (w *settling) held(ctx context.Context, t *disclosure, asks bool) (bool, error) {
 	prefix := keyConsent
 	if len(t.From) > 0 {
 		prefix = keyTransfer
 	}
 	found, err := w.s.consents.find(ctx, prefix, w.e.cover(t), t.Rule)
-	if found == nil {
+	switch {
+	case found == nil:
 		return false, err
-	}
-	if found.Once {
+	case found.Once: // it is for one transfer, and used up now
 		return w.s.consents.useUp(ctx, found)
 	}
 	return !asks, nil
 }
 
 // grant records a new consent, and stores it if the user agreed to more than this call.
-func (w *settling) grant(ctx context.Context, t *disclosure) error {
+func (w *finalCheck) grant(ctx context.Context, t *disclosure) error {
 	t.Basis, t.Granted = anml.ConsentExplicit, w.now
 	t.Reference = w.plan + "#" + t.Item
 	if !t.Lasting || !w.until.After(w.now) || t.Rule.Limited && t.Rule.ValidFor == 0 {
@@ -247,7 +242,7 @@ func (e exchange) entry(plan string, kind EntryKind, now time.Time) Entry {
 		Document: e.location(), Action: e.Action}
 }
 
-// entries returns the ledger's entries for settled disclosures.
+// entries returns the ledger's entries for checked disclosures.
 func (s *Session) entries(e exchange, plan string, disclosures []disclosure, now time.Time) (list []Entry) {
 	for _, t := range disclosures {
 		x := e.entry(plan, EntryDisclosed, now)

@@ -2,8 +2,6 @@ package agent
 
 import (
 	"context"
-	"errors"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -40,9 +38,7 @@ func TestVetoIsHeardAgain(t *testing.T) {
 					return veto(d)
 				}
 				x := st.prepares(st.page(c.doc), Call{})
-				if _, _, err := x.settle(all, start.Add(time.Hour)); err != nil {
-					t.Fatal(err)
-				}
+				must(t, third(x.settle(all, start.Add(time.Hour))))
 				entries := x.sends(all, `<refuse field="email" reason="policy-violation"`, "!"+annsEmail)
 				if e := entries[0]; e.Kind != EntryRefused || e.Reference != "" || !e.Granted.IsZero() {
 					t.Errorf("the refusal is recorded with a consent: %+v", e)
@@ -68,16 +64,12 @@ func TestVetoIsHeardAgain(t *testing.T) {
 			return nil
 		}
 		x := st.prepares(st.page(booking("", "")), Call{Action: "find", Args: map[string]string{"q": annsEmail}})
-		_, _, err := x.settle(all, time.Time{})
-		hasCode(t, err, CodePolicyVeto)
+		hasCode(t, third(x.settle(all, time.Time{})), CodePolicyVeto)
 	})
 	t.Run("reject-resumed", func(t *testing.T) { // by the policy of the process that sends
 		s := newStage(t, setting{doc: asking, user: User{Profile: ada}, replies: []labprompt.Reply{labprompt.Pending()}})
 		_, err := s.page.Do(t.Context(), Call{Action: "book"})
-		var pending *lookleap.PendingError
-		if !errors.As(err, &pending) {
-			t.Fatal(err)
-		}
+		pending := pendingOf(t, err)
 		p := &UserPolicy{Veto: func(_ context.Context, d Decision) error {
 			if d.Field == "tel" {
 				return errDown
@@ -101,9 +93,7 @@ func TestPlainArgumentsAreLookedAtAgain(t *testing.T) {
 		if len(x.items) != 0 || x.e.discloses() {
 			t.Fatalf("%+v", x.items)
 		}
-		if _, _, err := x.settle(none, time.Time{}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, third(x.settle(none, time.Time{})))
 		return x
 	}
 	t.Run("reject-deleted-since", func(t *testing.T) {
@@ -120,32 +110,26 @@ func TestPlainArgumentsAreLookedAtAgain(t *testing.T) {
 		x := st.prepares(st.page(booking("", askFor("acme:tier"))), Call{Reply: &Reply{Values: map[string]Value{"acme:tier": {Text: "9876-5432", Provenance: "a.example"}}}})
 		x.sends(all, `value="9876-5432"`)
 		pageFor(t, st.net, st.s, "https://a.example/told", inform("Member 9876-5432", ""))
-		if got := domains(sourcesOf(st.s, "shop.example", "9876-5432")); got != "a.example" {
-			t.Errorf("told by %q", got)
-		}
+		equals(t, domains(sourcesOf(st.s, "shop.example", "9876-5432")), "a.example")
 	})
 	t.Run("reject-learned-since", func(t *testing.T) {
 		st := asker(t)
 		x := prepare(t, st)
 		pageFor(t, st.net, st.s, "https://a.example/told", says)
-		_, _, err := x.settle(all, time.Time{})
-		hasCode(t, err, CodeCrossService)
+		hasCode(t, third(x.settle(all, time.Time{})), CodeCrossService)
 	})
 	t.Run("accept-a-rule-that-does-not-name-it", func(t *testing.T) {
 		st := asker(t)
 		x := prepare(t, st)
 		must(t, st.user.Policy.Set(StandingRule{Field: "*", Domain: "*", Effect: EffectDeny}))
-		if _, _, err := x.settle(none, time.Time{}); err != nil {
-			t.Error(err)
-		}
+		must(t, third(x.settle(none, time.Time{})))
 	})
 	t.Run("reject-learned-since-though-a-rule-names-it", func(t *testing.T) {
 		st := asker(t)
 		x := prepare(t, st)
 		must(t, st.user.Policy.Set(StandingRule{Field: "q", Domain: "*", Effect: EffectAllow}))
 		pageFor(t, st.net, st.s, "https://a.example/told", says)
-		_, _, err := x.settle(all, time.Time{})
-		hasCode(t, err, CodeCrossService)
+		hasCode(t, third(x.settle(all, time.Time{})), CodeCrossService)
 	})
 }
 
@@ -202,10 +186,10 @@ func TestRefusalsBeforeSending(t *testing.T) {
 	}{
 		"accept-argument": {searching, User{Policy: deny("email")}, Call{Action: "find", Args: email}, nil, nil, nil,
 			CodeUserRule, []string{"refused email user-rule", "refused user-rule"}, false},
-		"accept-own-words": {searching, User{Policy: deny("email")}, Call{Action: "book", Reply: &Reply{Informs: []Told{{Text: "hello"}, {Text: "write to ada@example.org"}}}}, nil, nil, nil,
+		"accept-own-words": {searching, User{Policy: deny("email")}, Call{Action: "book", Reply: &Reply{Informs: []Value{{Text: "hello"}, {Text: "write to ada@example.org"}}}}, nil, nil, nil,
 			CodeUserRule, []string{"refused inform user-rule", "refused user-rule"}, false},
 		"accept-answers-before-it": {booking("", askFor("email")+askFor("tel")), User{Policy: deny("email")},
-			Call{Action: "book", Reply: &Reply{Informs: []Told{{Text: "ada@example.org"}}}}, nil, nil, nil,
+			Call{Action: "book", Reply: &Reply{Informs: []Value{{Text: "ada@example.org"}}}}, nil, nil, nil,
 			CodeUserRule, []string{"refused email user-rule", "refused inform user-rule", "refused user-rule"}, false},
 		"accept-authentication": {`<constraints>` + rule("email", "authentication") + `</constraints>` + searching, User{Authenticate: func(context.Context, string) error { return errTest }},
 			Call{Action: "find", Args: email}, nil, nil, nil, CodeAuthentication, []string{"refused email authentication", "refused authentication"}, false},
@@ -233,9 +217,7 @@ func TestRefusalsBeforeSending(t *testing.T) {
 			}
 			s.does(c.call, c.want)
 			s.sends()
-			if got := ledgerOf(t, c.user.Ledger); !slices.Equal(got, c.ledger) {
-				t.Errorf("the ledger holds %q, want %q", got, c.ledger)
-			}
+			sameList(t, ledgerOf(t, c.user.Ledger), c.ledger)
 			for e := range NewLedger(c.user.Ledger).Entries(t.Context()) {
 				if e.Kind != EntryRefused || e.Reason == "" || e.Action != c.call.Action || e.Serving != "shop.example" || (e.Plan != "") != c.plan ||
 					e.Field != "" && e.Code == CodeUserRule && e.Reason != anml.UserDenied {
@@ -247,9 +229,8 @@ func TestRefusalsBeforeSending(t *testing.T) {
 	t.Run("ANML-13.2-13/reject-unwritten", func(t *testing.T) { // is reported with the refusal itself
 		s := newStage(t, setting{doc: searching, user: User{Profile: ada, Policy: deny("email"), Ledger: brokenLedger(false)}})
 		_, err := s.page.Do(t.Context(), Call{Action: "find", Args: email})
-		if lookleap.CodeOf(err) != CodeUserRule || !errors.Is(err, errTest) {
-			t.Errorf("%v", err)
-		}
+		hasCode(t, err, CodeUserRule)
+		isError(t, err, errTest)
 	})
 	t.Run("ANML-14.1-03/accept-caller-left", func(t *testing.T) {
 		ctx, leave := context.WithCancel(t.Context())
@@ -259,8 +240,6 @@ func TestRefusalsBeforeSending(t *testing.T) {
 			return lookleap.ConsentDecision{}, ctx.Err()
 		})
 		_, _ = s.page.Do(ctx, Call{Action: "book"})
-		if got := ledgerOf(t, s.session.Ledger()); len(got) != 3 {
-			t.Errorf("the ledger holds %q", got)
-		}
+		equals(t, len(ledgerOf(t, s.session.Ledger())), 3)
 	})
 }
