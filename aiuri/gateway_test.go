@@ -125,7 +125,7 @@ func TestGateway(t *testing.T) {
 	})
 	policy := func(p string) func(*gatewayWorld) {
 		return func(g *gatewayWorld) {
-			g.bank.Body(documentPath, "application/json", strings.Replace(documentOf("ai://bank.example/pay", "https://bank.example"), "{", `{"policy":`+p+`,`, 1))
+			g.bank.File(documentPath, "application/json", strings.Replace(documentOf("ai://bank.example/pay", "https://bank.example"), "{", `{"policy":`+p+`,`, 1))
 		}
 	}
 	grant := func(grant *aiuri.Grant, err error) func(*gatewayWorld) {

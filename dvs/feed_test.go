@@ -15,7 +15,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 const feedAt = "https://feed.example/withdrawn.json"
@@ -170,7 +170,7 @@ func TestFeedFailures(t *testing.T) {
 			})
 		}, dvs.CodeFeedUnusable},
 		"gone":       {func(w *feedWorld) { w.net.Site("feed.example").Status("/withdrawn.json", 404) }, dvs.CodeFeedUnusable},
-		"no-json":    {func(w *feedWorld) { w.net.Site("feed.example").Body("/withdrawn.json", "text/html", "<html>") }, dvs.CodeFeedUnusable},
+		"no-json":    {func(w *feedWorld) { w.net.Site("feed.example").File("/withdrawn.json", "text/html", "<html>") }, dvs.CodeFeedUnusable},
 		"redirected": {func(w *feedWorld) { w.net.Site("feed.example").Redirect("/withdrawn.json", "https://shop.example/f") }, dvs.CodeFeedUnusable},
 		"100-MB": {func(w *feedWorld) {
 			w.net.Site("feed.example").HandleFunc("/withdrawn.json", func(rw http.ResponseWriter, _ *http.Request) {
@@ -179,7 +179,7 @@ func TestFeedFailures(t *testing.T) {
 				}
 			})
 		}, dvs.CodeFeedUnusable},
-		"wrong-certificate": {func(w *feedWorld) { w.net.Site("feed.example").Certificate(lab.WrongName) }, dvs.CodeFeedUnusable},
+		"wrong-certificate": {func(w *feedWorld) { w.net.Site("feed.example").Certificate(lookleaptest.CertificateWrongName) }, dvs.CodeFeedUnusable},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := seen(t)
@@ -254,7 +254,7 @@ func TestFeedFailures(t *testing.T) {
 		}
 		w.load(w.options, dvs.CodeFeedStale, 0) // unsigned
 		signed := func() {
-			w.net.Site("feed.example").Body("/withdrawn.json", "application/jose", "signed by a:"+string(marshal(t, w.feed)))
+			w.net.Site("feed.example").File("/withdrawn.json", "application/jose", "signed by a:"+string(marshal(t, w.feed)))
 		}
 		signed()
 		w.net.Clock().Advance(time.Minute)
@@ -299,7 +299,7 @@ func TestFeedFailures(t *testing.T) {
 	})
 	t.Run("same-feed-without-a-tag", func(t *testing.T) {
 		w := seen(t)
-		w.net.Site("feed.example").Body("/withdrawn.json", "application/json", string(marshal(t, w.feed)))
+		w.net.Site("feed.example").File("/withdrawn.json", "application/json", string(marshal(t, w.feed)))
 		w.net.Clock().Advance(16 * time.Minute)
 		w.load(w.options, lookleap.CodeOK, 0)
 		if w.hasEvent(dvs.CodeFeedBackwards) || w.hasEvent(dvs.CodeFeedUnusable) {
@@ -309,7 +309,7 @@ func TestFeedFailures(t *testing.T) {
 	t.Run("without-a-store", func(t *testing.T) {
 		w := newFeedWorld(t)
 		w.withdraw(dvs.WithdrawnSkill, "https://shop.example/s/b/SKILL.md")
-		host := w.net.Host()
+		host := w.net.StubHost()
 		host.Observe = w.events.Observe
 		l := dvs.NewLoader(host, w.options)
 		for url, code := range map[string]lookleap.Code{trustedAt: lookleap.CodeOK, "https://shop.example/s/b/SKILL.md": dvs.CodeWithdrawn} {

@@ -10,13 +10,13 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
 	"github.com/lookleap/lookleap/internal/gittest"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // codeHost is GitHub in the lab, with one repository.
 type codeHost struct {
 	*gittest.Host
-	net  *lab.Internet
+	net  *lookleaptest.Internet
 	repo *gittest.Repository
 	ui   *prompter
 	host *lookleap.Host
@@ -24,13 +24,13 @@ type codeHost struct {
 
 func newCodeHost(t *testing.T, files map[string]string) *codeHost {
 	t.Helper()
-	c := &codeHost{Host: &gittest.Host{}, net: lab.ForTest(t), ui: &prompter{decide: agree}}
+	c := &codeHost{Host: &gittest.Host{}, net: lookleaptest.ForTest(t), ui: &prompter{decide: agree}}
 	c.repo = c.Add(gittest.New(t, "Example-Org", "skills"))
 	c.repo.Commit(files)
 	for _, name := range []string{"github.com", "codeload.github.com"} {
 		c.net.Site(name).Handle("*", c.Host)
 	}
-	c.host = c.net.Host()
+	c.host = c.net.StubHost()
 	c.host.Prompter = c.ui
 	return c
 }

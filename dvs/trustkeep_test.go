@@ -15,8 +15,8 @@ import (
 // rootWorld is a trustWorld with a skill on a platform, whose publisher the user confirms.
 func rootWorld(t *testing.T) *trustWorld {
 	w := newTrustWorld(t)
-	w.net.Site("raw.githubusercontent.com").Body("/example-org/skills/main/a/SKILL.md", "text/plain", string(skillText("x\n"))).
-		Body("/example-org/skills/main/b/SKILL.md", "text/plain", string(skillText("y\n")))
+	w.net.Site("raw.githubusercontent.com").File("/example-org/skills/main/a/SKILL.md", "text/plain", string(skillText("x\n"))).
+		File("/example-org/skills/main/b/SKILL.md", "text/plain", string(skillText("y\n")))
 	return w
 }
 
@@ -66,7 +66,7 @@ func TestTrustForget(t *testing.T) {
 		}
 	})
 	t.Run("reject-no-store", func(t *testing.T) {
-		l := dvs.NewLoader(newTrustWorld(t).net.Host(), dvs.Options{})
+		l := dvs.NewLoader(newTrustWorld(t).net.StubHost(), dvs.Options{})
 		if err := l.Forget(t.Context(), trustedAt); lookleap.CodeOf(err) != lookleap.CodeUsage {
 			t.Error(err)
 		}
@@ -79,7 +79,7 @@ func TestTrustForget(t *testing.T) {
 		if _, err := roots.Register("https://github.com/example-org/", dvs.ByUser); err != nil {
 			t.Fatal(err)
 		}
-		l := dvs.NewLoader(newTrustWorld(t).net.Host(), dvs.Options{Roots: roots})
+		l := dvs.NewLoader(newTrustWorld(t).net.StubHost(), dvs.Options{Roots: roots})
 		if err := l.ForgetRoot(t.Context(), exampleOrg()); err != nil || roots.Find(skillURL(t, platformSkill)).Source != dvs.Derived {
 			t.Error(err, roots.Find(skillURL(t, platformSkill)))
 		}
@@ -117,7 +117,7 @@ func TestTrustedRoots(t *testing.T) {
 		w := newTrustWorld(t)
 		store := &faultStore{Store: w.store}
 		w.store = store
-		host, now := w.net.Host(), w.net.Clock().Now()
+		host, now := w.net.StubHost(), w.net.Clock().Now()
 		host.Prompter, host.Now = w.user, func() time.Time { return now }
 		l := dvs.NewLoader(host, dvs.Options{Trust: store})
 		lists := func() (n int) {
@@ -237,7 +237,7 @@ func TestRevokedRootIsNotRegistered(t *testing.T) {
 // forgotten. The first loader asks again, although it remembers the first consent.
 func TestForgottenRootAsks(t *testing.T) {
 	w := rootWorld(t)
-	w.net.Site("raw.githubusercontent.com").Body("/example-org/skills/main/a/SKILL.md", "text/markdown", string(skillText("x\n")))
+	w.net.Site("raw.githubusercontent.com").File("/example-org/skills/main/a/SKILL.md", "text/markdown", string(skillText("x\n")))
 	load := func(l *dvs.Loader, asked int) {
 		t.Helper()
 		if _, err := l.Load(t.Context(), platformSkill); err != nil || w.user.count() != asked {
@@ -274,7 +274,7 @@ func TestSkillAlone(t *testing.T) {
 		}
 	}
 	w := rootWorld(t)
-	w.net.Site("raw.githubusercontent.com").Body("/example-org/skills/main/a/SKILL.md", "text/markdown", string(skillText("x\n")))
+	w.net.Site("raw.githubusercontent.com").File("/example-org/skills/main/a/SKILL.md", "text/markdown", string(skillText("x\n")))
 	w.user.decide = alone
 	load(w, dvs.Options{}, dvs.SkillOnly, 1)
 	load(w, dvs.Options{}, dvs.SkillOnly, 0)
@@ -320,7 +320,7 @@ func TestFilesOfACommit(t *testing.T) {
 	const sha = "0123456789abcdef0123456789abcdef01234567"
 	const at = "https://github.com/o/r/blob/" + sha + "/a/SKILL.md"
 	w := newTrustWorld(t)
-	github(w.net, "/o/r/"+sha+"/a/SKILL.md", string(skillText("See [more](ADVANCED.md).\n"))).Body("/o/r/"+sha+"/a/ADVANCED.md", "text/plain", "x")
+	github(w.net, "/o/r/"+sha+"/a/SKILL.md", string(skillText("See [more](ADVANCED.md).\n"))).File("/o/r/"+sha+"/a/ADVANCED.md", "text/plain", "x")
 	l := w.process(dvs.Options{})
 	skill, err := l.LoadPinned(t.Context(), at, dvs.Pin{Commit: sha})
 	if err != nil {
@@ -338,7 +338,7 @@ func TestFilesOfACommit(t *testing.T) {
 // publishers of the platform have longer paths. The root is neither registered nor stored.
 func TestRootThatBecameTooShort(t *testing.T) {
 	w := newTrustWorld(t)
-	w.net.Site("code.example").Body("/org/s/SKILL.md", "text/markdown", refund)
+	w.net.Site("code.example").File("/org/s/SKILL.md", "text/markdown", refund)
 	roots := dvs.NewRoots(dvs.Rules{})
 	add := func(owner int) {
 		if _, err := roots.AddPlatform(dvs.Platform{Name: "code", Hosts: []string{"code.example"}, Owner: owner}); err != nil {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
-	"github.com/lookleap/lookleap/internal/lab/labprompt"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // TestArgumentTypes sends an argument of each type, and none of another type.
@@ -56,18 +56,18 @@ func TestArgumentTypes(t *testing.T) {
 func TestAcknowledgedHTTP(t *testing.T) {
 	for name, c := range map[string]struct {
 		method  string
-		replies []labprompt.Reply
+		replies []lookleaptest.Reply
 		want    lookleap.Code
 		sent    []string
 	}{
-		"accept-acknowledged":     {"GET", []labprompt.Reply{labprompt.Approve()}, lookleap.CodeOK, []string{"GET /a"}},
-		"reject-not-acknowledged": {"GET", []labprompt.Reply{labprompt.Approve(itemAct, itemOrigin)}, lookleap.CodeConsentRefused, nil},
-		"reject-not-for-post":     {"POST", []labprompt.Reply{labprompt.Approve()}, CodeInsecureEndpoint, nil},
+		"accept-acknowledged":     {"GET", []lookleaptest.Reply{lookleaptest.Approve()}, lookleap.CodeOK, []string{"GET /a"}},
+		"reject-not-acknowledged": {"GET", []lookleaptest.Reply{lookleaptest.Approve(itemAct, itemOrigin)}, lookleap.CodeConsentRefused, nil},
+		"reject-not-for-post":     {"POST", []lookleaptest.Reply{lookleaptest.Approve()}, CodeInsecureEndpoint, nil},
 	} {
 		t.Run("ANML-8.6.1-04/"+name, func(t *testing.T) {
 			s := newStage(t, setting{doc: elsewhere(c.method), replies: c.replies, before: func(s *stage) {
 				s.net.Site("api.shop.example").Plain().Status("*", 204)
-				s.host.Fetcher = s.net.ForeignTransport()
+				s.host.Fetcher = s.net.Unguarded()
 			}})
 			s.does(Call{Action: "plain"}, c.want)
 			if got := s.sent("api.shop.example"); !slices.Equal(got, c.sent) {
@@ -78,8 +78,8 @@ func TestAcknowledgedHTTP(t *testing.T) {
 }
 
 func TestPlainEndpoints(t *testing.T) {
-	foreign := func(h *lookleap.Host, s *stage) { h.Fetcher = s.net.ForeignTransport() }
-	world := func(t *testing.T, method string, replies ...labprompt.Reply) *stage {
+	foreign := func(h *lookleap.Host, s *stage) { h.Fetcher = s.net.Unguarded() }
+	world := func(t *testing.T, method string, replies ...lookleaptest.Reply) *stage {
 		return newStage(t, setting{doc: elsewhere(method), replies: replies, before: func(s *stage) {
 			s.net.Site("api.shop.example").Plain().Status("*", 204)
 			foreign(s.host, s)
@@ -101,7 +101,7 @@ func TestPlainEndpoints(t *testing.T) {
 		}
 	})
 	t.Run("ANML-13.12-04/reject-not-acknowledged", func(t *testing.T) {
-		s := world(t, "GET", labprompt.Approve(itemAct, itemOrigin))
+		s := world(t, "GET", lookleaptest.Approve(itemAct, itemOrigin))
 		s.does(Call{Action: "plain"}, lookleap.CodeConsentRefused)
 		if got := s.sent("api.shop.example"); got != nil {
 			t.Errorf("sent %q", got)

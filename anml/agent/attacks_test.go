@@ -11,21 +11,21 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
-	"github.com/lookleap/lookleap/internal/lab/labprompt"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // TestUnlistedAttacks are ways to misbehave that the list of attacks does not name.
 func TestUnlistedAttacks(t *testing.T) {
 	t.Run("reject-plan-with-a-renamed-ask", func(t *testing.T) {
-		s := newStage(t, setting{doc: asking, user: User{Profile: ada}, replies: []labprompt.Reply{pendingReply}})
+		s := newStage(t, setting{doc: asking, user: User{Profile: ada}, replies: []lookleaptest.Reply{pendingReply}})
 		pending := s.suspended(Call{Action: "book"})
-		s.shop.Body("/anml", anml.MediaTypeXML, service(strings.Replace(asking, `field="tel"`, `field="bday"`, 1)))
+		s.shop.File("/anml", anml.MediaTypeXML, service(strings.Replace(asking, `field="tel"`, `field="bday"`, 1)))
 		renamed := strings.Replace(string(pending.State), "tel", "bday", 1)
-		if _, err := s.session.Resume(t.Context(), []byte(renamed), labprompt.Decide(pending.Request)); !errors.Is(err, lookleap.ErrPlanInvalid) {
+		if _, err := s.session.Resume(t.Context(), []byte(renamed), lookleaptest.Decide(pending.Request)); !errors.Is(err, lookleap.ErrPlanInvalid) {
 			t.Errorf("a plan that was changed: %v", err)
 		}
 		s.sends()
-		if _, err := s.session.Resume(t.Context(), pending.State, labprompt.Decide(pending.Request)); err != nil {
+		if _, err := s.session.Resume(t.Context(), pending.State, lookleaptest.Decide(pending.Request)); err != nil {
 			t.Error(err)
 		}
 		if body := string(s.net.Journal().Requests()[0].Body); strings.Contains(body, "bday") || !strings.Contains(body, "tel") {

@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // The rows about using a page while it is asked for again, and what happens to one
@@ -102,7 +102,7 @@ func TestOpeningAfterForgetting(t *testing.T) {
 	t.Run("O20/reject-older-load", func(t *testing.T) {
 		inBubble(t, func(f *finding) {
 			f.serves("60")
-			f.site.Fault("/page", lab.Delay(time.Second))
+			f.site.Fault("/page", lookleaptest.Delay(time.Second))
 			var before, after *Page
 			var wg sync.WaitGroup
 			wg.Go(func() { before = f.opens() })

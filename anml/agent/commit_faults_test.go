@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/internal/lab/labprompt"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // TestFailuresBeforeSending shows that a call is not sent when something fails after the user agreed,
@@ -17,7 +17,7 @@ func TestFailuresBeforeSending(t *testing.T) {
 			s := newStage(t, setting{doc: booking("", askFor("email", `purpose="payment"`)), user: User{Profile: ada, Store: store}})
 			s.user.Then(func(_ context.Context, r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
 				store.hook = failsAt(method, errTest)
-				return labprompt.Decide(r), nil
+				return lookleaptest.Decide(r), nil
 			})
 			s.does(book, lookleap.CodeIO)
 			s.sends()

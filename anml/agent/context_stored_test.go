@@ -41,7 +41,7 @@ func TestContextOneSalt(t *testing.T) {
 		var all sync.WaitGroup
 		for n := range begun {
 			store := meeting{open(), looked, first}
-			all.Go(func() { begun[n], errs[n] = New(net.Host(), Options{}).NewSession(User{Store: store}) })
+			all.Go(func() { begun[n], errs[n] = New(net.StubHost(), Options{}).NewSession(User{Store: store}) })
 		}
 		all.Wait()
 		must(t, errors.Join(errs[:]...))

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/internal/lab/labprompt"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // modes are those of the user's policy, with the ends of the leaves that show them.
@@ -31,7 +31,7 @@ func TestCrossServiceRows(t *testing.T) {
 					}
 				})
 				t.Run("reject-denied"+end, func(t *testing.T) {
-					s := crossedIn(t, mode, "", v, labprompt.Deny())
+					s := crossedIn(t, mode, "", v, lookleaptest.Refuse())
 					s.does(book, lookleap.CodeConsentRefused)
 					s.wantSent("!" + v.Text)
 				})
@@ -48,7 +48,7 @@ func TestCrossServiceRows(t *testing.T) {
 					}
 				})
 				t.Run("reject-later-though-remembered"+end, func(t *testing.T) {
-					s := crossedIn(t, mode, "", v, labprompt.ApproveUntil(start.Add(24*365*time.Hour)), labprompt.Deny())
+					s := crossedIn(t, mode, "", v, lookleaptest.ApproveUntil(start.Add(24*365*time.Hour)), lookleaptest.Refuse())
 					s.does(book, lookleap.CodeOK)
 					s.net.Journal().Clear()
 					s.does(book, lookleap.CodeConsentRefused)

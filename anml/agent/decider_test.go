@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/lookleap/lookleap/anml/agent"
-	"github.com/lookleap/lookleap/internal/lab/labprompt"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // TestWhoAsks: what the authority over each section makes of an ask with the most
@@ -40,7 +40,7 @@ func TestWhoAsks(t *testing.T) {
 			t.Run(c.name+map[bool]string{true: "-json"}[json], func(t *testing.T) {
 				r := newRetail(t)
 				r.json = json
-				r.asks(labprompt.Deny())
+				r.asks(lookleaptest.Refuse())
 				if c.tier > 0 {
 					r.grants(c.tier, c.scope...)
 				}

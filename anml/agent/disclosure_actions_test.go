@@ -9,8 +9,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
-	"github.com/lookleap/lookleap/internal/lab"
-	"github.com/lookleap/lookleap/internal/lab/labprompt"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 const asking = `<head><title>Shop</title></head>
@@ -167,7 +166,7 @@ func TestFormats(t *testing.T) {
 			doc := strings.Replace(asking, `endpoint="/book"`, `endpoint="/book" enctype="`+c.enctype+`"`, 1)
 			s := newStage(t, setting{doc: doc, json: c.json, options: c.options, user: User{Profile: ada}, before: func(s *stage) {
 				if c.accept != "" {
-					s.shop.Fault("/anml", lab.Header("Accept", c.accept))
+					s.shop.Fault("/anml", lookleaptest.Header("Accept", c.accept))
 				}
 			}})
 			s.does(Call{Action: "book"}, lookleap.CodeOK)
@@ -182,7 +181,7 @@ func TestFormats(t *testing.T) {
 	}
 	t.Run("ANML-11.3-25/accept-415-preference", func(t *testing.T) {
 		s := newStage(t, setting{doc: asking, user: User{Profile: ada}})
-		s.shop.Handle("/book", lab.Sequence(lab.Status(415, "Accept", anml.MediaTypeJSON), lab.Status(204)))
+		s.shop.Handle("/book", lookleaptest.Sequence(lookleaptest.Status(415, "Accept", anml.MediaTypeJSON), lookleaptest.Status(204)))
 		_, err := s.page.Do(t.Context(), Call{Action: "book"})
 		if lookleap.CodeOf(err) != lookleap.CodeBadStatus || !strings.Contains(err.Error(), "serialization") {
 			t.Errorf("got %v", err)
@@ -211,7 +210,7 @@ func TestPersonalArguments(t *testing.T) {
 		}
 	})
 	t.Run("ANML-13.4-05/reject-personal-get", func(t *testing.T) {
-		s := newStage(t, setting{doc: doc, user: User{Profile: ada}, replies: []labprompt.Reply{labprompt.Approve(itemAct)}})
+		s := newStage(t, setting{doc: doc, user: User{Profile: ada}, replies: []lookleaptest.Reply{lookleaptest.Approve(itemAct)}})
 		s.does(Call{Action: "find", Args: map[string]string{"q": "ada@example.org"}}, lookleap.CodeConsentRefused)
 		s.sends()
 	})

@@ -6,14 +6,14 @@ import (
 	"testing"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/internal/lab/labprompt"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // TestEffectsOfOthers: a plan whose effect this package would not have written is refused,
 // although the user agreed to it. Each case breaks one rule of an effect that is valid otherwise.
 func TestEffectsOfOthers(t *testing.T) {
 	const doc = titled + `<interact><action id="find" method="GET" endpoint="/find?lang=en" confirm="true"><param name="q"/></action></interact>`
-	s := newStage(t, setting{doc: doc, replies: []labprompt.Reply{pendingReply}})
+	s := newStage(t, setting{doc: doc, replies: []lookleaptest.Reply{pendingReply}})
 	plan, err := lookleap.ParsePlan(s.suspended(Call{Action: "find", Args: map[string]string{"q": "tea"}}).State)
 	must(t, err)
 	plain := func(method string) func(*effect) {

@@ -8,7 +8,7 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anmltrust"
-	"github.com/lookleap/lookleap/internal/lab/labprompt"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // twinSections are the sections of a site in which attributes are missing, unknown or misspelled.
@@ -85,8 +85,8 @@ func TestEquivalence(t *testing.T) {
 		t.Run(id+"/accept-equal", func(t *testing.T) {
 			for _, sections := range []string{twinSections, `<site domain="shop.example">` + twinSections + `</site><site domain="brand.example">` + twinSections + `</site>`} {
 				net := newLab(t)
-				host := net.Host()
-				host.Prompter = labprompt.New(t)
+				host := net.StubHost()
+				host.Prompter = lookleaptest.NewPrompter(t)
 				s := sessionOn(t, host, User{Profile: ann}, Options{})
 				of := func(path string, asJSON bool) (all []any) {
 					serve(t, net.Site("www.shop.example"), path, service(sections), asJSON)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 func TestRateLimit(t *testing.T) {
@@ -66,7 +66,7 @@ func TestRateLimit(t *testing.T) {
 func TestEdgesOfTheGate(t *testing.T) {
 	const origin = "https://a.example"
 	p := gateKey{action: "POST " + origin + "/x", origin: origin, document: origin}
-	gate := func(t *testing.T, l Limits) (*gate, *lab.Clock) {
+	gate := func(t *testing.T, l Limits) (*gate, *lookleaptest.Clock) {
 		net := newLab(t)
 		return newSession(t, net, User{}, Options{Limits: l}).gate, net.Clock()
 	}

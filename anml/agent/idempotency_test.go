@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // TestIdempotencyKey: a service can tell the second request of a plan from another plan.
@@ -23,7 +23,7 @@ func TestIdempotencyKey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const idempotent = `<head><title>Shop</title></head><interact><action id="a" method="POST" endpoint="/a" idempotent="true"/><action id="b" method="GET" endpoint="/b"/></interact>`
 		s := newStage(t, setting{doc: idempotent})
-		s.shop.Handle("/a", lab.Sequence(lab.Status(http.StatusInternalServerError), lab.Status(http.StatusNoContent)))
+		s.shop.Handle("/a", lookleaptest.Sequence(lookleaptest.Status(http.StatusInternalServerError), lookleaptest.Status(http.StatusNoContent)))
 		s.shop.Status("/b", http.StatusNoContent)
 		s.does(Call{Action: "a"}, lookleap.CodeOK)
 		s.does(Call{Action: "a"}, lookleap.CodeOK)

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // The rows about a 410 at the well-known URI (section 6.5.1).
@@ -179,8 +179,8 @@ func TestGone(t *testing.T) {
 	t.Run("ANML-6.5.1-14/reject-what-plain-http-says", func(t *testing.T) {
 		f := newFinding(t)
 		f.site.Plain().Status(wellKnownPath, 410)
-		host, store := f.net.Host(), lookleap.NewMemoryStore()
-		host.Fetcher = f.net.ForeignTransport()
+		host, store := f.net.StubHost(), lookleap.NewMemoryStore()
+		host.Fetcher = f.net.Unguarded()
 		_, err := sessionOn(t, host, User{Store: store}, Options{}).Discover(t.Context(), "http://shop.example")
 		hasCode(t, err, lookleap.CodeNotHTTPS)
 		if keys := placesIn(store); len(keys) != 0 {
@@ -340,7 +340,7 @@ func TestMoved(t *testing.T) {
 	for name, dead := range map[string]func(*finding){
 		"404":         func(f *finding) { f.site.Status("/new", 404) },
 		"410":         func(f *finding) { f.site.Status("/new", 410) },
-		"unreachable": func(f *finding) { f.site.Fault("/new", lab.Reset()) },
+		"unreachable": func(f *finding) { f.site.Fault("/new", lookleaptest.Reset()) },
 	} {
 		t.Run("ANML-6.5.1-09/accept-back-from-a-dead-target-"+name, func(t *testing.T) {
 			f := newFinding(t)
@@ -377,7 +377,7 @@ func TestMoved(t *testing.T) {
 		f.net.Site("bank.example").Handle("/a", document(titled))
 		permanent(f, wellKnownPath, "https://bank.example/a", 301)
 		f.site.Plain()
-		_, err := f.on(f.net.ForeignTransport(), Options{}).Discover(t.Context(), "http://shop.example")
+		_, err := f.on(f.net.Unguarded(), Options{}).Discover(t.Context(), "http://shop.example")
 		hasCode(t, err, lookleap.CodeNotHTTPS)
 		f.requests("shop.example")
 	})
@@ -420,7 +420,7 @@ func TestMoved(t *testing.T) {
 			permanent(f, wellKnownPath, "/new", 301)
 			f.site.Handle("/new", document(titled))
 			f.finds(f.s, "Shop")
-			f.site.Fault("/new", lab.Mute())
+			f.site.Fault("/new", lookleaptest.Mute())
 			time.AfterFunc(time.Second, func() { _ = f.s.Close() })
 			f.fails(f.s, lookleap.CodeClosed)
 			if keys := placesIn(store); len(keys) != 1 {

@@ -9,8 +9,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
-	"github.com/lookleap/lookleap/internal/lab"
-	"github.com/lookleap/lookleap/internal/lab/labprompt"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // answering answers with a status, a media type and a body.
@@ -62,7 +61,7 @@ func TestAnswers(t *testing.T) {
 		})
 	}
 	t.Run("ANML-11.3-04/accept-unfinished", func(t *testing.T) {
-		_, r := answer(t, lab.Status(202), lookleap.CodeOK)
+		_, r := answer(t, lookleaptest.Status(202), lookleap.CodeOK)
 		if r.Outcome != anml.OutcomeAccepted {
 			t.Errorf("%+v", r)
 		}
@@ -115,7 +114,7 @@ func TestAnswers(t *testing.T) {
 	for accept, want := range map[string]string{"*/*": anml.MediaTypeJSON, "text/html": anml.MediaTypeJSON, anml.MediaTypeXML: anml.MediaTypeXML} {
 		t.Run("ANML-11.3-02/accept-format-after-"+strings.NewReplacer("/", "-", "*", "any").Replace(accept), func(t *testing.T) {
 			s := newStage(t, setting{doc: asking, json: true, user: User{Profile: ada}})
-			s.shop.Handle("/book", lab.Status(204, "Accept", accept))
+			s.shop.Handle("/book", lookleaptest.Status(204, "Accept", accept))
 			s.does(Call{Action: "book"}, lookleap.CodeOK)
 			s.does(Call{Action: "book"}, lookleap.CodeOK)
 			if got := s.net.Journal().Requests()[1].Header.Get("Content-Type"); got != want {
@@ -236,13 +235,13 @@ func TestReconsent(t *testing.T) {
 		"reject-no-document":          {409, "", []string{"email", "tel"}, lookleap.CodeConflict},
 	} {
 		t.Run("ANML-8.7.3-08/"+name, func(t *testing.T) {
-			var events lab.Events
-			s := newStage(t, setting{doc: asking, user: User{Profile: ada}, replies: []labprompt.Reply{labprompt.ApproveUntil(time.Now().Add(time.Hour))},
+			var events lookleaptest.Events
+			s := newStage(t, setting{doc: asking, user: User{Profile: ada}, replies: []lookleaptest.Reply{lookleaptest.ApproveUntil(time.Now().Add(time.Hour))},
 				host: func(h *lookleap.Host) { h.Observe = events.Observe }})
 			s.does(book, lookleap.CodeOK) // the user agrees for an hour
-			s.user.Then(labprompt.Approve())
+			s.user.Then(lookleaptest.Approve())
 			if c.doc == "" {
-				s.shop.Handle("/book", lab.Status(c.status))
+				s.shop.Handle("/book", lookleaptest.Status(c.status))
 			} else {
 				s.shop.Handle("/book", answering(c.status, anml.MediaTypeXML, service(c.doc)))
 			}
@@ -267,7 +266,7 @@ func TestReconsent(t *testing.T) {
 			}
 			s.page = r.Page
 			before := len(s.user.Requests())
-			s.user.Then(labprompt.Approve())
+			s.user.Then(lookleaptest.Approve())
 			s.does(book, c.code)
 			asks := slices.ContainsFunc(s.user.Requests()[before].Items, func(item lookleap.ConsentItem) bool { return item.ID != itemAct })
 			if want := strings.Contains(name, "again") || strings.Contains(name, "other"); asks != want {

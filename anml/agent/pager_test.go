@@ -10,8 +10,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml/agent"
-	"github.com/lookleap/lookleap/internal/lab"
-	"github.com/lookleap/lookleap/internal/lab/labprompt"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // pages serves a result in n pages at /r?page=1 and so on.
@@ -72,7 +71,7 @@ func TestPager(t *testing.T) {
 		t.Run(id+"/reject-eleventh", func(t *testing.T) {
 			r := newRetail(t)
 			r.pages(30)
-			user := r.asks(labprompt.Deny())
+			user := r.asks(lookleaptest.Refuse())
 			g := r.pager(first)
 			for range 9 {
 				if _, err := g.Next(t.Context(), agent.PageWanted); err != nil {
@@ -103,7 +102,7 @@ func TestPager(t *testing.T) {
 	t.Run("ANML-11.5-04/accept-ten-more", func(t *testing.T) {
 		r := newRetail(t)
 		r.pages(30)
-		user := r.asks(labprompt.Approve(), labprompt.Deny())
+		user := r.asks(lookleaptest.Approve(), lookleaptest.Refuse())
 		g := r.pager(first)
 		for i := range 19 {
 			if _, err := g.Next(t.Context(), agent.PageWanted); err != nil {
@@ -118,7 +117,7 @@ func TestPager(t *testing.T) {
 		r := newRetail(t)
 		r.pages(30)
 		r.options.Limits.Pages = 2
-		r.asks(labprompt.Pending())
+		r.asks(lookleaptest.Pending())
 		g := r.pager(first)
 		_, _ = g.Next(t.Context(), agent.PageWanted)
 		_, err := g.Next(t.Context(), agent.PageWanted)
@@ -127,7 +126,7 @@ func TestPager(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.session = nil // another process
-		on, err := r.start().ResumePager(t.Context(), pending.State, labprompt.Decide(pending.Request))
+		on, err := r.start().ResumePager(t.Context(), pending.State, lookleaptest.Decide(pending.Request))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,20 +134,20 @@ func TestPager(t *testing.T) {
 		if err != nil || !strings.Contains(p.Document().Body().Text(), "entry 3") {
 			t.Errorf("%v", err)
 		}
-		if _, err := r.start().ResumePager(t.Context(), pending.State, labprompt.Decide(pending.Request)); !errors.Is(err, lookleap.ErrAlreadyDone) {
+		if _, err := r.start().ResumePager(t.Context(), pending.State, lookleaptest.Decide(pending.Request)); !errors.Is(err, lookleap.ErrAlreadyDone) {
 			t.Errorf("replayed: %v", err)
 		}
 	})
 	t.Run("ANML-11.5-04/reject-other-plan", func(t *testing.T) {
 		r := newRetail(t)
-		user := r.asks(labprompt.Pending())
+		user := r.asks(lookleaptest.Pending())
 		p := r.open(`<interact><action id="a" method="POST" endpoint="/a" confirm="true"/></interact>`)
 		_, err := p.Do(t.Context(), agent.Call{Action: "a"})
 		var pending *lookleap.PendingError
 		if !errors.As(err, &pending) || len(user.Requests()) != 1 {
 			t.Fatal(err)
 		}
-		if _, err := r.start().ResumePager(t.Context(), pending.State, labprompt.Decide(pending.Request)); lookleap.CodeOf(err) != lookleap.CodePlanInvalid {
+		if _, err := r.start().ResumePager(t.Context(), pending.State, lookleaptest.Decide(pending.Request)); lookleap.CodeOf(err) != lookleap.CodePlanInvalid {
 			t.Error(err)
 		}
 	})
@@ -181,7 +180,7 @@ func TestPager(t *testing.T) {
 				r := newRetail(t)
 				r.serve("shop.example", "/1", body("one", c.path))
 				second := documentOf(body("two", c.second))
-				r.net.Site("shop.example").Body("/2", "application/anml+xml", second)
+				r.net.Site("shop.example").File("/2", "application/anml+xml", second)
 				r.serve("shop.example", "/copy", body("two", "/yet-another"))
 				r.net.Site("shop.example").Redirect("/redirect", "/1").Redirect("/away", "https://other.example/3")
 				r.serve("other.example", "/3", body("three", ""))
@@ -265,7 +264,7 @@ func TestPager(t *testing.T) {
 		r := newRetail(t)
 		r.serve("shop.example", "/1", body("one", "/2"))
 		r.serve("shop.example", "/2", body("two", ""))
-		r.net.Site("shop.example").Fault("/2", lab.Replace("<"))
+		r.net.Site("shop.example").Fault("/2", lookleaptest.Replace("<"))
 		g := r.pager("https://shop.example/1")
 		if _, err := g.Next(t.Context(), agent.PageWanted); err == nil {
 			t.Fatal("read")
@@ -458,7 +457,7 @@ func TestCursor(t *testing.T) {
 		r := newRetail(t)
 		r.options.Limits.Pages = 1
 		r.pages(3)
-		r.asks(labprompt.Pending())
+		r.asks(lookleaptest.Pending())
 		g := r.pager("https://shop.example/r?page=1")
 		_, err := g.Next(t.Context(), agent.PageWanted)
 		var pending *lookleap.PendingError
@@ -466,7 +465,7 @@ func TestCursor(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.session = nil
-		on, err := r.start().ResumePager(t.Context(), pending.State, labprompt.Decide(pending.Request))
+		on, err := r.start().ResumePager(t.Context(), pending.State, lookleaptest.Decide(pending.Request))
 		if err != nil || on.Cursor() != g.Cursor() || on.Cursor().Raw() != "c-1" {
 			t.Errorf("%v, %v", err, on.Cursor())
 		}

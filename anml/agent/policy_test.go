@@ -7,7 +7,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
-	"github.com/lookleap/lookleap/internal/lab/labprompt"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 func TestPolicyRules(t *testing.T) {
@@ -93,13 +93,13 @@ func TestRefuseRows(t *testing.T) {
 		})
 		t.Run("accept-in-other-sessions-when-sent", func(t *testing.T) {
 			x := set()
-			x.replies = []labprompt.Reply{labprompt.Pending()}
+			x.replies = []lookleaptest.Reply{lookleaptest.Pending()}
 			x.user.Policy = nil
 			s := newStage(t, x)
 			pending := s.suspended(book)
 			other := s.open(Options{}, User{Store: x.user.Store})
 			must(t, other.RefuseDomain(t.Context(), "www.shop.example"))
-			_, err := s.session.Resume(t.Context(), pending.State, labprompt.Decide(pending.Request))
+			_, err := s.session.Resume(t.Context(), pending.State, lookleaptest.Decide(pending.Request))
 			must(t, err)
 			s.wantSent("!"+annsEmail, `reason="user-denied"`)
 			must(t, other.AllowDomain(t.Context(), "www.shop.example"))

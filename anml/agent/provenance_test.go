@@ -122,7 +122,7 @@ func TestMatchProperty(t *testing.T) {
 	rest := rapid.StringMatching(`([A-Z]{1,4}[ ,;]){0,5}`)
 	net := newLab(t)
 	rapid.Check(t, func(r *rapid.T) {
-		s, err := New(net.Host(), Options{}).NewSession(User{})
+		s, err := New(net.StubHost(), Options{}).NewSession(User{})
 		must(t, err)
 		secret := token.Draw(r, "secret")
 		inform := rest.Draw(r, "before") + " " + secret + " " + rest.Draw(r, "after")
@@ -163,7 +163,7 @@ func FuzzMatch(f *testing.F) {
 	f.Add("\xea#%", "4711  822")
 	net := newLab(f)
 	f.Fuzz(func(t *testing.T, inform, value string) {
-		s, err := New(net.Host(), Options{}).NewSession(User{})
+		s, err := New(net.StubHost(), Options{}).NewSession(User{})
 		must(t, err)
 		hears(s, "a.example", inform)
 		if got := sourcesOf(s, "b.example", inform); len([]rune(fold(inform).text)) >= wholeLen && len(got) != 1 {

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // TestQueriesOfRedirects: what a service puts into the query of a redirect is in no error, event,
@@ -23,10 +23,10 @@ func TestQueriesOfRedirects(t *testing.T) {
 			for _, status := range []int{301, 303, 307} {
 				for _, action := range []string{"go", "look"} {
 					t.Run("reject-query-of-"+name+"-"+http.StatusText(status)[:3]+"-"+action, func(t *testing.T) {
-						var events lab.Events
+						var events lookleaptest.Events
 						s := newStage(t, setting{doc: doc, host: func(h *lookleap.Host) { h.Observe = events.Observe }})
-						s.shop.Handle("/go", lab.Status(status, "Location", target))
-						s.shop.Handle("/y", lab.Status(status, "Location", "https://other.example/z?token=s3cret"))
+						s.shop.Handle("/go", lookleaptest.Status(status, "Location", target))
+						s.shop.Handle("/y", lookleaptest.Status(status, "Location", "https://other.example/z?token=s3cret"))
 						_, err := s.page.Do(t.Context(), Call{Action: action})
 						if err == nil {
 							return // the redirect was followed

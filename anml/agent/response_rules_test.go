@@ -6,7 +6,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // TestSerializationOfResponses shows what the choice of the serialization rests on, and in which
@@ -34,7 +34,7 @@ func TestSerializationOfResponses(t *testing.T) {
 		t.Run("ANML-11.1-03/accept-"+name, func(t *testing.T) {
 			s := newStage(t, setting{doc: c.doc, json: c.json, user: User{Profile: ann}, options: Options{Format: c.host}, before: func(s *stage) {
 				if c.accept != "" {
-					s.shop.Fault("/anml", lab.Header("Accept", c.accept))
+					s.shop.Fault("/anml", lookleaptest.Header("Accept", c.accept))
 				}
 			}})
 			s.does(book, lookleap.CodeOK)
@@ -45,7 +45,7 @@ func TestSerializationOfResponses(t *testing.T) {
 	}
 	t.Run("ANML-11.1-03/accept-prior-accept-of-an-action", func(t *testing.T) {
 		s := newStage(t, setting{doc: doc, user: User{Profile: ann}})
-		s.shop.Handle("/book", lab.Sequence(lab.Status(204, "Accept", anml.MediaTypeJSON), lab.Status(204, "Accept", "text/html"), lab.Status(204)))
+		s.shop.Handle("/book", lookleaptest.Sequence(lookleaptest.Status(204, "Accept", anml.MediaTypeJSON), lookleaptest.Status(204, "Accept", "text/html"), lookleaptest.Status(204)))
 		for _, want := range []string{anml.MediaTypeXML, anml.MediaTypeJSON, anml.MediaTypeJSON} {
 			s.net.Journal().Clear()
 			s.does(book, lookleap.CodeOK)
@@ -57,7 +57,7 @@ func TestSerializationOfResponses(t *testing.T) {
 	t.Run("ANML-11.1-03/reject-accept-of-another-origin", func(t *testing.T) {
 		s := newStage(t, setting{doc: strings.Replace(doc, `endpoint="/book"`, `endpoint="https://api.shop.example/book"`, 1), user: User{Profile: ann}, before: func(s *stage) {
 			s.net.Site("api.shop.example").Status("*", 204)
-			s.shop.Fault("/anml", lab.Header("Accept", anml.MediaTypeJSON))
+			s.shop.Fault("/anml", lookleaptest.Header("Accept", anml.MediaTypeJSON))
 		}})
 		s.does(book, lookleap.CodeOK)
 		if got := s.net.Journal().Requests("api.shop.example")[0].Header.Get("Content-Type"); got != anml.MediaTypeXML {

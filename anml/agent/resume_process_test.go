@@ -14,8 +14,7 @@ import (
 	"testing"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/internal/lab"
-	"github.com/lookleap/lookleap/internal/lab/labprompt"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // visitor is what a process that resumes a call is told, in its environment.
@@ -64,7 +63,7 @@ func TestTwoProcesses(t *testing.T) {
 	var mu sync.Mutex // guards what the service counts
 	var loads int
 	var booked []string
-	s := newStage(t, setting{doc: asking, user: User{Profile: ada}, replies: []labprompt.Reply{pendingReply}})
+	s := newStage(t, setting{doc: asking, user: User{Profile: ada}, replies: []lookleaptest.Reply{pendingReply}})
 	s.shop.HandleFunc("/fresh", func(w http.ResponseWriter, _ *http.Request) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -91,10 +90,10 @@ func TestTwoProcesses(t *testing.T) {
 	must(t, err)
 	declinedToken, err := lookleap.Keys{resumeKey}.Seal(declined.State)
 	must(t, err)
-	loop, err := s.net.Loopback()
+	loop, err := s.net.OpenDoor()
 	must(t, err)
 	elsewhere := func(token, digest string, approved ...string) lookleap.Code {
-		config, err := json.Marshal(visitor{Dir: dir, Token: token, DNS: loop.DNS, Door: loop.Door, CAs: loop.CAFile, Digest: digest, Approved: approved})
+		config, err := json.Marshal(visitor{Dir: dir, Token: token, DNS: loop.DNS, Door: loop.Addr, CAs: loop.CAFile, Digest: digest, Approved: approved})
 		must(t, err)
 		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestResumingProcess$", "-test.v")
 		cmd.Env = append(os.Environ(), visitorEnv+"="+string(config))
@@ -151,6 +150,6 @@ func hostElsewhere(t *testing.T, dns, door, authorities string) *lookleap.Host {
 	}})
 	return &lookleap.Host{
 		Resolver: resolver,
-		Fetcher:  lookleap.NewFetcher(lookleap.FetcherOptions{Resolver: resolver, RootCAs: roots, Dial: lab.Via(door)}),
+		Fetcher:  lookleap.NewFetcher(lookleap.FetcherOptions{Resolver: resolver, RootCAs: roots, Dial: lookleaptest.Via(door)}),
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
-	"github.com/lookleap/lookleap/internal/lab/labprompt"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // profileCall is a [Profile] that sees the context and the question.
@@ -98,7 +98,7 @@ func TestPlanOwner(t *testing.T) {
 			return s.ResumeTransfer(t.Context(), p.State, d)
 		}, ""},
 		"pages": {titled + `<body><nav next="/p2" total="50"/><p>1</p></body>`, func(s *stage) error {
-			s.shop.Body("/p2", "application/anml+xml", service(titled+`<body><nav next="/p3"/><p>2</p></body>`))
+			s.shop.File("/p2", "application/anml+xml", service(titled+`<body><nav next="/p3"/><p>2</p></body>`))
 			_, err := s.page.Pager().Next(s.Context(), PageWanted)
 			return err
 		}, func(s *Session, p *lookleap.PendingError, d lookleap.ConsentDecision) error {
@@ -112,7 +112,7 @@ func TestPlanOwner(t *testing.T) {
 				t.Run("reject-"+name+"-"+who, func(t *testing.T) {
 					owner, other := user[0], user[1]
 					owner.Profile = Fields{"email": {Text: "ada@example.org"}, "member": {Text: "4711-8822"}}
-					s := newStage(t, setting{doc: f.doc, user: owner, replies: []labprompt.Reply{labprompt.Pending()}, options: Options{Limits: Limits{Pages: 1}}})
+					s := newStage(t, setting{doc: f.doc, user: owner, replies: []lookleaptest.Reply{lookleaptest.Pending()}, options: Options{Limits: Limits{Pages: 1}}})
 					var pending *lookleap.PendingError
 					if err := f.suspend(s); !errors.As(err, &pending) {
 						t.Fatal(err)
@@ -120,7 +120,7 @@ func TestPlanOwner(t *testing.T) {
 					s.net.Journal().Clear()
 					other.Ledger = lookleap.NewMemoryStore()
 					stranger := s.open(Options{Limits: Limits{Pages: 1}}, other)
-					for _, d := range []lookleap.ConsentDecision{labprompt.Decide(pending.Request), {Digest: pending.Request.Digest}} {
+					for _, d := range []lookleap.ConsentDecision{lookleaptest.Decide(pending.Request), {Digest: pending.Request.Digest}} {
 						hasCode(t, f.resume(stranger, pending, d), lookleap.CodePlanOtherUser)
 					}
 					s.sends()
@@ -128,7 +128,7 @@ func TestPlanOwner(t *testing.T) {
 						t.Errorf("the other user's ledger holds %q", got)
 					}
 					again := s.open(Options{Limits: Limits{Pages: 1}}, owner) // another process
-					if err := f.resume(again, pending, labprompt.Decide(pending.Request)); err != nil {
+					if err := f.resume(again, pending, lookleaptest.Decide(pending.Request)); err != nil {
 						t.Errorf("its own user: %v", err)
 					}
 					if got := strings.Join(s.sent(), ""); got != f.sent {
@@ -138,19 +138,19 @@ func TestPlanOwner(t *testing.T) {
 			}
 		}
 		t.Run("reject-another-kind-of-plan", func(t *testing.T) { // and it is not used up by that
-			s := newStage(t, setting{doc: asking, user: User{ID: "ann", Profile: ada}, replies: []labprompt.Reply{labprompt.Pending()}})
+			s := newStage(t, setting{doc: asking, user: User{ID: "ann", Profile: ada}, replies: []lookleaptest.Reply{lookleaptest.Pending()}})
 			var pending *lookleap.PendingError
 			if _, err := s.page.Do(t.Context(), Call{Action: "book"}); !errors.As(err, &pending) {
 				t.Fatal(err)
 			}
-			_, err := s.session.ResumePager(t.Context(), pending.State, labprompt.Decide(pending.Request))
+			_, err := s.session.ResumePager(t.Context(), pending.State, lookleaptest.Decide(pending.Request))
 			hasCode(t, err, lookleap.CodePlanInvalid)
-			if _, err := s.session.Resume(t.Context(), pending.State, labprompt.Decide(pending.Request)); err != nil {
+			if _, err := s.session.Resume(t.Context(), pending.State, lookleaptest.Decide(pending.Request)); err != nil {
 				t.Error(err)
 			}
 		})
 		t.Run("reject-the-id-in-clear", func(t *testing.T) {
-			s := newStage(t, setting{doc: asking, user: User{ID: "ann-4711", Profile: ada}, replies: []labprompt.Reply{labprompt.Pending()}})
+			s := newStage(t, setting{doc: asking, user: User{ID: "ann-4711", Profile: ada}, replies: []lookleaptest.Reply{lookleaptest.Pending()}})
 			var marks []string
 			for range 2 {
 				var pending *lookleap.PendingError

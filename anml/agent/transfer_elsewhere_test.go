@@ -7,7 +7,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
-	"github.com/lookleap/lookleap/internal/lab/labprompt"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // TestTransferOfArgumentsAndInforms: what one service told in confidence reaches
@@ -25,7 +25,7 @@ func TestTransferOfArgumentsAndInforms(t *testing.T) {
 		"inform":   {Transfer{Action: "book", Inform: true, Value: value}, Call{Action: "book", Reply: &Reply{Informs: []Told{{Text: number}}, Omit: []string{}}}},
 	} {
 		t.Run("ANML-14.2-03/accept-authorized-"+name, func(t *testing.T) {
-			c, s := c, transfers(t, restricted, labprompt.Approve())
+			c, s := c, transfers(t, restricted, lookleaptest.Approve())
 			s.b = pageFor(t, s.net, s.s, "https://b.example/c", booking("", ""))
 			_, err := s.prepare(s.b, c.call)
 			hasCode(t, err, CodeRestrictedContext)
@@ -50,7 +50,7 @@ func TestTransferOfArgumentsAndInforms(t *testing.T) {
 			}
 		})
 		t.Run("ANML-14.2-03/reject-authorized-for-another-"+name, func(t *testing.T) {
-			s := transfers(t, restricted, labprompt.Approve())
+			s := transfers(t, restricted, lookleaptest.Approve())
 			s.b = pageFor(t, s.net, s.s, "https://b.example/c", booking("", ""))
 			other := c.transfer
 			other.Value = &Value{Text: "their number is 4711-8822"}
@@ -59,7 +59,7 @@ func TestTransferOfArgumentsAndInforms(t *testing.T) {
 			hasCode(t, err, CodeRestrictedContext)
 		})
 		t.Run("ANML-14.2-02/reject-private-"+name, func(t *testing.T) {
-			s := transfers(t, `confidentiality="private"`, labprompt.Approve())
+			s := transfers(t, `confidentiality="private"`, lookleaptest.Approve())
 			err := s.b.AuthorizeTransfer(t.Context(), c.transfer)
 			if hasCode(t, err, CodePrivateContext); !strings.Contains(err.Error(), "the "+name) {
 				t.Errorf("%v does not say what is refused", err)
@@ -70,7 +70,7 @@ func TestTransferOfArgumentsAndInforms(t *testing.T) {
 		})
 	}
 	t.Run("ANML-14.2-03/accept-shown-as-it-is-sent", func(t *testing.T) {
-		st := newStand(t, labprompt.Approve())
+		st := newStand(t, lookleaptest.Approve())
 		pageFor(t, st.net, st.session(), "https://a.example/a", `<knowledge><inform confidentiality="restricted">You are `+annsEmail+`</inform></knowledge>`)
 		p := pageFor(t, st.net, st.s, "https://b.example/b", booking("", ""))
 		must(t, p.AuthorizeTransfer(t.Context(), Transfer{Action: "find", Param: "q", Value: &Value{Text: annsEmail}}))
@@ -82,7 +82,7 @@ func TestTransferOfArgumentsAndInforms(t *testing.T) {
 		}
 	})
 	t.Run("ANML-14.2-03/reject-malformed", func(t *testing.T) {
-		s := transfers(t, restricted, labprompt.Approve())
+		s := transfers(t, restricted, lookleaptest.Approve())
 		for _, x := range []Transfer{
 			{Action: "find", Param: "q"}, {Action: "book", Inform: true}, {Action: "find", Param: "q", Field: "member", Value: value},
 			{Action: "find", Param: "q", Inform: true, Value: value}, {Action: "find", Param: "q", Value: &Value{Text: "shoes"}},

@@ -7,8 +7,8 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
-	"github.com/lookleap/lookleap/internal/lab/labprompt"
 	"github.com/lookleap/lookleap/internal/vectors"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // decisionVector is a document, a user, and what becomes of each ask.
@@ -87,8 +87,8 @@ func (c decisionVector) decide(t *testing.T, document string) (out []vectorDecis
 		effect := map[string]Effect{"allow": EffectAllow, "deny": EffectDeny}[r.Effect]
 		must(t, user.Policy.Set(StandingRule{Field: r.Field, Domain: r.Domain, Effect: effect}))
 	}
-	host := net.Host()
-	host.Prompter = labprompt.New(t)
+	host := net.StubHost()
+	host.Prompter = lookleaptest.NewPrompter(t)
 	session, err := New(host, Options{}).NewSession(user)
 	must(t, err)
 	defer session.Close()
@@ -96,7 +96,7 @@ func (c decisionVector) decide(t *testing.T, document string) (out []vectorDecis
 	if document[0] == '{' {
 		mediaType = anml.MediaTypeJSON
 	}
-	page, err := session.Open(context.Background(), net.Site("shop.example").Body("/page", mediaType, document).URL("/page"))
+	page, err := session.Open(context.Background(), net.Site("shop.example").File("/page", mediaType, document).URL("/page"))
 	must(t, err)
 	for _, d := range page.Decide(context.Background()) {
 		basis := ""

@@ -33,3 +33,26 @@ func AtMost(t testing.TB, most int, f func()) {
 	}
 	t.Errorf("at least %d KiB were allocated, and %d KiB is the most", least>>10, most>>10)
 }
+// CheckEstimate calls load ten times, which returns a value and an estimate of its memory in bytes.
+// It fails the test if the values use more than twice of what is estimated.
+func CheckEstimate(t testing.TB, load func() (value any, estimated int)) {
+	t.Helper()
+	heap := func() int {
+		runtime.GC()
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int(m.HeapAlloc)
+	}
+	var kept [10]any
+	before, estimated := heap(), 0
+	for i := range kept {
+		value, n := load()
+		kept[i] = value
+		estimated += n
+	}
+	if used := heap() - before; used > 2*estimated {
+		t.Errorf("%d bytes are estimated, %d are used", estimated, used)
+	}
+	runtime.KeepAlive(kept)
+}

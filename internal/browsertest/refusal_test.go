@@ -7,7 +7,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // TestRefusalHolds refuses a skill in the browser. The loader keeps the refusal in its trust store:
@@ -22,13 +22,13 @@ func TestRefusalHolds(t *testing.T) {
 		"every-version": {"refuse-all", dvs.CodeRefusedBefore},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d, b, net := newDesk(t), newTab(t, false), lab.ForTest(t)
+			d, b, net := newDesk(t), newTab(t, false), lookleaptest.ForTest(t)
 			publish := func(body string) {
-				net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", "---\nname: a\ndescription: A test.\n---\n"+body)
+				net.Site("shop.example").File("/s/a/SKILL.md", "text/markdown", "---\nname: a\ndescription: A test.\n---\n"+body)
 			}
 			store := lookleap.NewMemoryStore()
 			load := func() <-chan error { // as a new process does
-				host := net.Host()
+				host := net.StubHost()
 				host.Prompter = d
 				done := make(chan error, 1)
 				go func() {
