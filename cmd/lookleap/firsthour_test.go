@@ -93,7 +93,7 @@ func TestFirstHour(t *testing.T) {
 		"private-address": {on("site", "https://private.example"), 1, "--allow-private", nil, on("site", "https://private.example", "--allow-private"), false},
 		"fake-ip":         {on("site", "https://vpn.example"), 1, "--allow 198.18.0.0/15=*", nil, on("site", "https://vpn.example", "--allow", "198.18.0.0/15=*"), false},
 		"only-by-proxy": {[]string{"site", "--dns", "127.0.0.1:9", "https://fine.example"}, 1, "--proxy env", nil,
-			[]string{"site", "--dns", door.DNS, "--ca", door.CAFile, "--proxy", proxy.URL.String(), "https://fine.example"}, false},
+			[]string{"site", "--dns", door.DNS, "--ca", door.CAFile, "--anchor", door.AnchorFile, "--proxy", proxy.URL.String(), "https://fine.example"}, false},
 		"wrong-digest": {on("doctor", "https://wrong-digest.example"), 1, "lookleap agentstxt sign agents.txt --write",
 			func() { shop("wrong-digest").File("/agents.txt", "text/plain", string(signed)) }, nil, false},
 		"bad-media-type": {on("doctor", "https://media-type.example"), 1, anml.MediaTypeXML,

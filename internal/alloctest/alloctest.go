@@ -33,6 +33,7 @@ func AtMost(t testing.TB, most int, f func()) {
 	}
 	t.Errorf("at least %d KiB were allocated, and %d KiB is the most", least>>10, most>>10)
 }
+
 // CheckEstimate calls load ten times, which returns a value and an estimate of its memory in bytes.
 // It fails the test if the values use more than twice of what is estimated.
 func CheckEstimate(t testing.TB, load func() (value any, estimated int)) {
