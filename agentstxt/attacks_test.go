@@ -34,7 +34,7 @@ func TestAttacks(t *testing.T) {
 	const (
 		missing  = CodeHashMissing
 		mismatch = CodeHashMismatch
-		bad      = CodeBadDirective
+		bad      = codeBadDirective
 	)
 	two := "*681350eb651add9a911aebc216058c2db321b5cbf20b48139723e9c967a8960e"
 	taken("M01", "canonical-hash", two+"\n/status ALLOW\n/admin DISALLOW\n")
@@ -83,7 +83,7 @@ func TestAttacks(t *testing.T) {
 	}
 	for name, param := range map[string]string{"empty": "limit=", "negative": "limit=-1", "exponent": "limit=1e9", "plus": "limit=+5", "fraction": "limit=5.0", "hexadecimal": "limit=0x5"} {
 		t.Run("M11/reject-"+name, func(t *testing.T) {
-			if d := mustParse(t, Options{}, "/a ALLOW "+param).Decide("/a"); d.Allowed || d.Code != CodeBadLimit {
+			if d := mustParse(t, Options{}, "/a ALLOW "+param).Decide("/a"); d.Allowed || d.Code != codeBadLimit {
 				t.Error(d)
 			}
 		})

@@ -49,7 +49,7 @@ func wantDenied(t testing.TB, p *Policy) {
 		}
 	}
 	for _, path := range []string{"/agents.txt", "/agents.txt?x=1", "/%61gents.txt", "/./agents.txt"} {
-		if d := p.Decide(path); !d.Allowed || d.Code != CodePolicyFile {
+		if d := p.Decide(path); !d.Allowed || d.Code != codePolicyFile {
 			t.Errorf("Decide(%q) = %v, want the policy file to stay readable", path, d)
 		}
 	}

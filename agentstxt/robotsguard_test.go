@@ -85,7 +85,7 @@ func TestGuardRobots(t *testing.T) {
 		w.bothFiles(signed("/a MAYBE"), "")
 		w.site.Handle("/robots.txt", http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
 		c, _ := w.guarded(web)
-		if v := refusal(w, w.get(c, "https://shop.example/a")); v.Code != CodeBadDirective {
+		if v := refusal(w, w.get(c, "https://shop.example/a")); v.Code != codeBadDirective {
 			w.Error(v)
 		}
 		for _, r := range w.net.Journal().Requests() {
@@ -286,7 +286,7 @@ func TestGuardReasons(t *testing.T) {
 		{"slow", func(w *world) { w.site.Fault("/agents.txt", lookleaptest.Delay(time.Minute)) }, "", lookleap.CodeTimeout, false, "lookleap.Retryable"},
 		{"directive", func(w *world) { w.servesFile(signed("/ DISALLOW")) }, "", disallowed, true, "operator"},
 		{"list", func(w *world) { w.servesFile(signed("/x ALLOW")) }, "", CodeUnlisted, true, "Options.Unlisted"},
-		{"bad-limit", func(w *world) { w.servesFile(signed("/ ALLOW limit=x")) }, "", CodeBadLimit, true, "digits"},
+		{"bad-limit", func(w *world) { w.servesFile(signed("/ ALLOW limit=x")) }, "", codeBadLimit, true, "digits"},
 	} {
 		inWorld(t, "AGT-5-04/"+tt.name, Options{}, func(w *world) {
 			tt.make(w)

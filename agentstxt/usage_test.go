@@ -57,7 +57,7 @@ func TestUsage(t *testing.T) {
 		}
 		req, _ := http.NewRequest("GET", "https://shop.example/a", nil)
 		v, err := g.Check(req)
-		if err != nil || v.Checks[len(v.Checks)-1].Code != CodeUsage || !strings.Contains(v.String(), "search=yes, ai-train=yes") {
+		if err != nil || v.Checks[len(v.Checks)-1].Code != codeUsage || !strings.Contains(v.String(), "search=yes, ai-train=yes") {
 			w.Error(v, err)
 		}
 		if data, err := json.Marshal(Usage{Search: Yes, AITrain: No}); err != nil || string(data) != `{"search":"yes","aiInput":"unstated","aiTrain":"no"}` {

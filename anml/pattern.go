@@ -45,7 +45,7 @@ func (e *examination) checkPattern(p Param) {
 			if cost <= e.patterns {
 				e.patterns -= cost
 				if _, ok := schemaPattern(text); !ok && !e.full() {
-					e.add(p.n, lookleap.SeverityInfo, CodePattern, "ANML-8.6.2-04",
+					e.add(p.n, lookleap.SeverityInfo, codePattern, "ANML-8.6.2-04",
 						"the pattern "+plaintext.Quote(text, maxQuoted)+
 							" cannot be expressed in JSON Schema, so schemas do not have it; it is checked here", "write a plain regular expression without line anchors")
 				}
@@ -57,7 +57,7 @@ func (e *examination) checkPattern(p Param) {
 	}
 	p.n.mark(unchecked)
 	if !e.full() {
-		e.add(p.n, lookleap.SeverityWarning, CodePattern, "ANML-8.6.2-04",
+		e.add(p.n, lookleap.SeverityWarning, codePattern, "ANML-8.6.2-04",
 			"the pattern "+plaintext.Quote(text, maxQuoted)+" "+why, "write a short regular expression without look-around or back-references")
 	}
 }

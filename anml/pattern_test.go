@@ -285,12 +285,12 @@ func TestSchemasOfBadParameters(t *testing.T) {
 		})
 	}
 	t.Run("O07/accept-finding", func(t *testing.T) {
-		if d := parse(t, `<param name="p" pattern="(?m)^a$"/>`); !d.hasFinding(CodePattern) {
+		if d := parse(t, `<param name="p" pattern="(?m)^a$"/>`); !d.hasFinding(codePattern) {
 			t.Error(d.Findings())
 		}
 	})
 	t.Run("O07/accept-without-finding", func(t *testing.T) {
-		if d := parse(t, `<param name="p" pattern="[a-z]+\.\d{2}"/>`); d.hasFinding(CodePattern) {
+		if d := parse(t, `<param name="p" pattern="[a-z]+\.\d{2}"/>`); d.hasFinding(codePattern) {
 			t.Error(d.Findings())
 		}
 	})

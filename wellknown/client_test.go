@@ -168,7 +168,7 @@ func TestFetchRefusesUnasked(t *testing.T) {
 	}{
 		{"WK-3-06/reject-wss", "wss://site.example", "security.txt", wellknown.CodeSchemeNotFetchable},
 		{"WK-3-06/reject-coap", "coap://site.example", "core", wellknown.CodeSchemeNotFetchable},
-		{"WK-3-22/reject-http", "http://site.example", "security.txt", wellknown.CodeInsecureScheme},
+		{"WK-3-22/reject-http", "http://site.example", "security.txt", "insecure-scheme"},
 		{"WK-3-17/reject-bare-prefix", "https://site.example", "", lookleap.CodeBadName},
 		{"WK-1-03/reject-fetch-ai", "ai://site.example", "x", wellknown.CodeSchemeUnsupported},
 	} {

@@ -20,7 +20,7 @@ func TestNoticesOfFailures(t *testing.T) {
 		"json":            {func(s *lookleaptest.Site) { s.File("/page", anml.MediaTypeJSON, `{"anml":"1.0","anml":"1.0"}`) }, NoticeInvalid, "json-duplicate-name"},
 		"role": {func(s *lookleaptest.Site) {
 			s.File("/page", anml.MediaTypeXML, strings.Replace(service(titled), `"service"`, `"x"`, 1))
-		}, NoticeInvalid, anml.CodeRoleConflict},
+		}, NoticeInvalid, "role-conflict"},
 		"limit": {func(s *lookleaptest.Site) {
 			s.File("/page", anml.MediaTypeXML, service(strings.Repeat("<x>", 40)+strings.Repeat("</x>", 40)))
 		}, NoticeInvalid, lookleap.CodeLimit},
