@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // planFrom is a plan of one item.
@@ -167,7 +167,7 @@ func TestAskedUntilTired(t *testing.T) {
 		} {
 			bubble("reject-too-often-"+name, func(t *testing.T) {
 				ui := &counter{reply: c.reply}
-				var events lab.Events
+				var events lookleaptest.Events
 				h := &lookleap.Host{Prompter: ui, Observe: events.Observe}
 				ask := func(i int) error {
 					summary := "read it"

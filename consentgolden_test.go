@@ -21,8 +21,7 @@ import (
 	"github.com/lookleap/lookleap/anml/agent"
 	"github.com/lookleap/lookleap/contrib/gate"
 	"github.com/lookleap/lookleap/dvs"
-	"github.com/lookleap/lookleap/internal/lab"
-	"github.com/lookleap/lookleap/internal/lab/labprompt"
+	"github.com/lookleap/lookleap/lookleaptest"
 	"github.com/lookleap/lookleap/lookleaptest/booking"
 )
 
@@ -46,10 +45,10 @@ func TestConsentTexts(t *testing.T) {
 		"tool-call":        askTool,
 	} {
 		t.Run("O56/accept-"+name, func(t *testing.T) {
-			a := &asked{T: t, net: lab.ForTest(t), user: labprompt.New(t, labprompt.Approve())}
+			a := &asked{T: t, net: lookleaptest.ForTest(t), user: lookleaptest.NewPrompter(t, lookleaptest.Approve())}
 			a.net.Clock().Freeze()
 			a.net.Clock().Set(planTime)
-			a.host = a.net.Host()
+			a.host = a.net.StubHost()
 			a.host.Prompter = a.user
 			if err := ask(a); err != nil {
 				t.Fatal(err)
@@ -86,9 +85,9 @@ func stable(text string) string {
 // asked is an internet with a user who agrees to everything, and what the user was asked.
 type asked struct {
 	*testing.T
-	net  *lab.Internet
+	net  *lookleaptest.Internet
 	host *lookleap.Host
-	user *labprompt.Prompter
+	user *lookleaptest.Prompter
 }
 
 // session returns a session of package agent for a user with some personal data.
@@ -104,9 +103,9 @@ func (a *asked) session() (*agent.Session, error) {
 
 // document publishes an ANML document of a service and opens it.
 func (a *asked) document(host, sections string) (*agent.Page, error) {
-	a.net.Site(host).Body("/.well-known/anml", anml.MediaTypeXML, `<?xml version="1.0" encoding="UTF-8"?>
+	a.net.Site(host).File("/.well-known/anml", anml.MediaTypeXML, `<?xml version="1.0" encoding="UTF-8"?>
 <anml xmlns="urn:ietf:params:xml:ns:anml:1.0" version="1.0" role="service"><head><title>Service</title></head>`+sections+`</anml>`)
-	a.net.Site(host).Handle("*", lab.Status(http.StatusNoContent))
+	a.net.Site(host).Handle("*", lookleaptest.Status(http.StatusNoContent))
 	session, err := a.session()
 	if err != nil {
 		return nil, err
@@ -147,7 +146,7 @@ func askPayment(a *asked) error {
 }
 
 func askTransfer(a *asked) error {
-	a.net.Site("ferries.example").Body("/.well-known/anml", anml.MediaTypeXML, `<?xml version="1.0" encoding="UTF-8"?>
+	a.net.Site("ferries.example").File("/.well-known/anml", anml.MediaTypeXML, `<?xml version="1.0" encoding="UTF-8"?>
 <anml xmlns="urn:ietf:params:xml:ns:anml:1.0" version="1.0" role="service"><head><title>Ferries</title></head>
 <knowledge><inform confidentiality="restricted">Booking number QX7731</inform></knowledge></anml>`)
 	hotel, err := a.document("hotel.example", `<interact><action id="checkin" method="POST" endpoint="/checkin" confirm="true"/></interact>
@@ -189,12 +188,12 @@ func askManyItems(a *asked) error {
 }
 
 func askUnencrypted(a *asked) error {
-	a.net.Site("old.news.example").Plain().Handle("*", lab.Status(http.StatusNoContent))
+	a.net.Site("old.news.example").Plain().Handle("*", lookleaptest.Status(http.StatusNoContent))
 	page, err := a.document("news.example", `<interact><action id="weather" method="GET" endpoint="http://old.news.example/weather" description="read the weather"><param name="town"/></action></interact>`)
 	if err != nil {
 		return err
 	}
-	a.user.Then(labprompt.Pending())
+	a.user.Then(lookleaptest.Pending())
 	_, err = page.Do(a.Context(), agent.Call{Action: "weather", Args: map[string]string{"town": "Bern"}})
 	return waits(err)
 }
@@ -202,9 +201,9 @@ func askUnencrypted(a *asked) error {
 const refundSkill = "https://skills.shop.example/refund/SKILL.md"
 
 func (a *asked) publishSkill(body string) {
-	a.net.Site("skills.shop.example").Body("/refund/SKILL.md", "text/markdown",
+	a.net.Site("skills.shop.example").File("/refund/SKILL.md", "text/markdown",
 		"---\nname: refund\ndescription: Refunds an order of the shop.\n---\n# Refund\nRun `scripts/refund.sh` with the order number.\n"+body).
-		Body("/refund/scripts/refund.sh", "text/x-shellscript", "#!/bin/sh\ncurl https://api.shop.example/refund/$1\n")
+		File("/refund/scripts/refund.sh", "text/x-shellscript", "#!/bin/sh\ncurl https://api.shop.example/refund/$1\n")
 }
 
 func (a *asked) skill(o dvs.Options) (*dvs.Loaded, error) {
@@ -242,7 +241,7 @@ func askScript(a *asked) error {
 }
 
 func askOutside(a *asked) error {
-	a.net.Site("cdn.example").Body("/terms.txt", "text/plain", "Terms.\n")
+	a.net.Site("cdn.example").File("/terms.txt", "text/plain", "Terms.\n")
 	skill, err := a.skill(dvs.Options{})
 	if err != nil {
 		return err
@@ -272,12 +271,12 @@ func askInvocation(a *asked) error {
 		return err
 	}
 	a.net.Site("bank.example").Handle("/.well-known/aiip", document).Handle("/keys", aiuri.NewKeyRingHandler(ring))
-	a.net.Site("shop.example").Handle("/checkout", lab.Status(http.StatusOK, "Link", aiuri.AdvertiseLink(endpoint)))
+	a.net.Site("shop.example").Handle("/checkout", lookleaptest.Status(http.StatusOK, "Link", aiuri.AdvertiseLink(endpoint)))
 	client, err := aiuri.NewClient(a.host, aiuri.ClientOptions{Gateways: []string{"https://pay.example/gateway"}})
 	if err != nil {
 		return err
 	}
-	a.user.Then(labprompt.Pending())
+	a.user.Then(lookleaptest.Pending())
 	_, err = client.Invoke(a.Context(), aiuri.Request{Page: "https://shop.example/checkout", MediaType: "application/json",
 		Body: []byte(`{"to":"shop.example","amount":"10.00","currency":"EUR"}`), Scopes: []string{"initiate-payment"}})
 	return waits(err)

@@ -11,13 +11,13 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 func TestFetcherRebinding(t *testing.T) {
 	t.Run("F04/reject-second-answer", func(t *testing.T) {
-		n := lab.ForTest(t)
-		site := n.Site("rebind.example").Body("/", "text/plain", "hello").HTTP1()
+		n := lookleaptest.ForTest(t)
+		site := n.Site("rebind.example").File("/", "text/plain", "hello").HTTP1()
 		n.Site("internal.example").At("10.0.0.1")
 		public := site.Addr().String()
 		n.Name("rebind.example").Rebind(public, "10.0.0.1")
@@ -31,8 +31,8 @@ func TestFetcherRebinding(t *testing.T) {
 		}
 	})
 	t.Run("F04/accept-kept-connection", func(t *testing.T) {
-		n := lab.ForTest(t)
-		site := n.Site("rebind.example").Body("/", "text/plain", "hello")
+		n := lookleaptest.ForTest(t)
+		site := n.Site("rebind.example").File("/", "text/plain", "hello")
 		n.Name("rebind.example").Rebind(site.Addr().String(), "10.0.0.1")
 		f := guarded(t, n, lookleap.FetcherOptions{})
 		mustGet(t, f, "https://rebind.example/")
@@ -42,7 +42,7 @@ func TestFetcherRebinding(t *testing.T) {
 		}
 	})
 	t.Run("F04/reject-dial-leads-elsewhere", func(t *testing.T) {
-		n := lab.ForTest(t)
+		n := lookleaptest.ForTest(t)
 		n.Site("shop.example")
 		n.Site("internal.example").At("10.0.0.1")
 		dial := n.Dialer("detour")
@@ -58,9 +58,9 @@ func TestFetcherRebinding(t *testing.T) {
 }
 
 func TestFetcherMixedAnswers(t *testing.T) {
-	mixed := func(t *testing.T) *lab.Internet {
-		n := lab.ForTest(t)
-		n.Site("mixed.example").At("2606:2800:220:1::1").Body("/", "text/plain", "hello")
+	mixed := func(t *testing.T) *lookleaptest.Internet {
+		n := lookleaptest.ForTest(t)
+		n.Site("mixed.example").At("2606:2800:220:1::1").File("/", "text/plain", "hello")
 		n.Site("internal.example").At("10.0.0.1")
 		n.Name("mixed.example").Addrs("2606:2800:220:1::1", "10.0.0.1")
 		return n
@@ -74,7 +74,7 @@ func TestFetcherMixedAnswers(t *testing.T) {
 	})
 	t.Run("F05/reject-private-one-when-public-is-down", func(t *testing.T) {
 		n := mixed(t)
-		n.Site("mixed.example").Connection(lab.Refused)
+		n.Site("mixed.example").Connection(lookleaptest.ConnectionRefused)
 		_, err := get(t, guarded(t, n, lookleap.FetcherOptions{}), "https://mixed.example/")
 		if err == nil || errors.Is(err, lookleap.ErrDenied) {
 			t.Errorf("error %v", err)
@@ -85,9 +85,9 @@ func TestFetcherMixedAnswers(t *testing.T) {
 	})
 	t.Run("F05/accept-next-address-after-silence", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			n := lab.ForTest(t)
-			n.Site("both.example").At("93.184.216.40").Body("/", "text/plain", "hello")
-			n.Site("hole.example").At("2606:2800:220:1::2").Connection(lab.Blackhole)
+			n := lookleaptest.ForTest(t)
+			n.Site("both.example").At("93.184.216.40").File("/", "text/plain", "hello")
+			n.Site("hole.example").At("2606:2800:220:1::2").Connection(lookleaptest.ConnectionLost)
 			n.Name("both.example").Addrs("2606:2800:220:1::2", "93.184.216.40")
 			start := time.Now()
 			mustGet(t, guarded(t, n, lookleap.FetcherOptions{}), "https://both.example/")
@@ -113,7 +113,7 @@ func (r overHTTPS) Lookup(ctx context.Context, name string, _ lookleap.RRType) (
 
 func TestFetcherRefusesCircularResolution(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n := lab.ForTest(t)
+		n := lookleaptest.ForTest(t)
 		host := new(lookleap.Host)
 		host.Resolver = overHTTPS{host}
 		host.Fetcher = guarded(t, n, lookleap.FetcherOptions{Resolver: host})

@@ -18,14 +18,14 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/contrib/netguard"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
-// guarded is the guarded fetcher, which takes the lab for the world.
-func guarded(t testing.TB, n *lab.Internet, o lookleap.FetcherOptions) lookleap.Fetcher {
+// guarded is the guarded fetcher, which takes the internet for the world.
+func guarded(t testing.TB, n *lookleaptest.Internet, o lookleap.FetcherOptions) lookleap.Fetcher {
 	t.Helper()
 	if o.Resolver == nil {
-		o.Resolver = n.Resolver()
+		o.Resolver = n.Stub()
 	}
 	if o.Dial == nil {
 		o.Dial = n.Dialer("fetcher")
@@ -82,7 +82,7 @@ func TestFetcherAddresses(t *testing.T) {
 		t.Run(id, func(t *testing.T) {
 			for _, addr := range addrs {
 				t.Run("reject-"+strings.ReplaceAll(addr, ":", "_"), func(t *testing.T) {
-					n := lab.ForTest(t)
+					n := lookleaptest.ForTest(t)
 					n.Name("victim.example", addr)
 					_, err := get(t, guarded(t, n, lookleap.FetcherOptions{}), "https://victim.example/")
 					refused(t, err, lookleap.CodeBlockedAddress)
@@ -94,7 +94,7 @@ func TestFetcherAddresses(t *testing.T) {
 		})
 	}
 	t.Run("F01/reject-literal", func(t *testing.T) {
-		n := lab.ForTest(t)
+		n := lookleaptest.ForTest(t)
 		for _, url := range []string{"https://127.0.0.1/", "https://[::1]/", "https://[::ffff:10.0.0.1]/", "https://169.254.169.254/latest/meta-data/"} {
 			_, err := get(t, guarded(t, n, lookleap.FetcherOptions{}), url)
 			refused(t, err, lookleap.CodeBlockedAddress)
@@ -104,8 +104,8 @@ func TestFetcherAddresses(t *testing.T) {
 		}
 	})
 	t.Run("F01/accept-public", func(t *testing.T) {
-		n := lab.ForTest(t)
-		n.Site("shop.example").Body("/", "text/plain", "hello")
+		n := lookleaptest.ForTest(t)
+		n.Site("shop.example").File("/", "text/plain", "hello")
 		if resp := mustGet(t, guarded(t, n, lookleap.FetcherOptions{}), "https://shop.example/"); resp.StatusCode != 200 {
 			t.Errorf("status %d", resp.StatusCode)
 		}
@@ -117,8 +117,8 @@ func TestFetcherAddresses(t *testing.T) {
 func TestFetcherHasNoProxy(t *testing.T) {
 	const inner = "LOOKLEAP_TEST_PROXY"
 	if os.Getenv(inner) != "" {
-		n := lab.ForTest(t)
-		n.Site("shop.example").Body("/", "text/plain", "hello")
+		n := lookleaptest.ForTest(t)
+		n.Site("shop.example").File("/", "text/plain", "hello")
 		mustGet(t, guarded(t, n, lookleap.FetcherOptions{}), "https://shop.example/")
 		return
 	}
@@ -150,7 +150,7 @@ func TestFetcherHasNoProxy(t *testing.T) {
 
 func TestFetcherNetworks(t *testing.T) {
 	t.Run("F08/reject-unix", func(t *testing.T) {
-		n := lab.ForTest(t)
+		n := lookleaptest.ForTest(t)
 		n.Site("shop.example")
 		f := guarded(t, n, lookleap.FetcherOptions{Dial: func(context.Context, netip.AddrPort) (net.Conn, error) {
 			client, server := net.Pipe()
@@ -187,15 +187,15 @@ func TestFetcherNetworks(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer ln.Close()
-		n := lab.ForTest(t)
+		n := lookleaptest.ForTest(t)
 		n.Name("local.example", "127.0.0.1")
 		port := netip.MustParseAddrPort(ln.Addr().String()).Port()
-		f := lookleap.NewFetcher(lookleap.FetcherOptions{Resolver: n.Resolver(), Ports: []uint16{port}})
+		f := lookleap.NewFetcher(lookleap.FetcherOptions{Resolver: n.Stub(), Ports: []uint16{port}})
 		_, err = get(t, f, "https://local.example:"+ln.Addr().String()[len("127.0.0.1:"):]+"/")
 		refused(t, err, lookleap.CodeBlockedAddress)
 	})
 	t.Run("F08/reject-dial-without-connection", func(t *testing.T) {
-		n := lab.ForTest(t)
+		n := lookleaptest.ForTest(t)
 		n.Site("shop.example")
 		for _, dial := range []func(context.Context, netip.AddrPort) (net.Conn, error){
 			func(context.Context, netip.AddrPort) (net.Conn, error) { return nil, nil },
@@ -210,18 +210,18 @@ func TestFetcherNetworks(t *testing.T) {
 func TestFetcherHeaderLimits(t *testing.T) {
 	tests := []struct {
 		name  string
-		fault lab.Fault
+		fault lookleaptest.Fault
 	}{
-		{"reject-above-32-KiB", lab.HeaderBomb(48 << 10)},
-		{"reject-37-KiB", lab.HeaderBomb(37 << 10)}, // net/http lets 4 KiB more pass
-		{"reject-megabyte", lab.HeaderBomb(1 << 20)},
-		{"reject-many-lines", lab.HeaderLines("Link", "</x>; rel=next", 100_000)},
-		{"reject-informational-flood", lab.Wrap(flood)},
+		{"reject-above-32-KiB", lookleaptest.HeaderBomb(48 << 10)},
+		{"reject-37-KiB", lookleaptest.HeaderBomb(37 << 10)}, // net/http lets 4 KiB more pass
+		{"reject-megabyte", lookleaptest.HeaderBomb(1 << 20)},
+		{"reject-many-lines", lookleaptest.HeaderLines("Link", "</x>; rel=next", 100_000)},
+		{"reject-informational-flood", lookleaptest.Wrap(flood)},
 	}
 	for _, test := range tests {
 		for _, version := range []string{"http1", "http2"} {
 			t.Run("F13/"+test.name+"-"+version, func(t *testing.T) {
-				n := lab.ForTest(t)
+				n := lookleaptest.ForTest(t)
 				site := n.Site("bomb.example").Fault("/", test.fault)
 				if version == "http1" {
 					site.HTTP1()
@@ -233,8 +233,8 @@ func TestFetcherHeaderLimits(t *testing.T) {
 		}
 	}
 	t.Run("F13/accept-some", func(t *testing.T) {
-		n := lab.ForTest(t)
-		n.Site("big.example").Fault("/", lab.HeaderBomb(30<<10))
+		n := lookleaptest.ForTest(t)
+		n.Site("big.example").Fault("/", lookleaptest.HeaderBomb(30<<10))
 		mustGet(t, guarded(t, n, lookleap.FetcherOptions{}), "https://big.example/")
 	})
 }
@@ -268,7 +268,7 @@ func TestFetcherRefusesBeforeDialling(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			n := lab.ForTest(t)
+			n := lookleaptest.ForTest(t)
 			n.Site("shop.example").Ports(443, 8443, 80)
 			req, err := http.NewRequest(test.method, test.url, nil)
 			if err != nil {
@@ -293,11 +293,11 @@ func TestFetcherRefusesBeforeDialling(t *testing.T) {
 }
 
 func TestFetcherTLS(t *testing.T) {
-	n := lab.ForTest(t)
-	n.Site("old.example").Body("/", "text/plain", "").MaxTLS(tls.VersionTLS11)
-	n.Site("twelve.example").Body("/", "text/plain", "").MaxTLS(tls.VersionTLS12)
-	n.Site("modern.example").Body("/", "text/plain", "")
-	n.Site("expired.example").Body("/", "text/plain", "").Certificate(lab.Expired)
+	n := lookleaptest.ForTest(t)
+	n.Site("old.example").File("/", "text/plain", "").MaxTLS(tls.VersionTLS11)
+	n.Site("twelve.example").File("/", "text/plain", "").MaxTLS(tls.VersionTLS12)
+	n.Site("modern.example").File("/", "text/plain", "")
+	n.Site("expired.example").File("/", "text/plain", "").Certificate(lookleaptest.CertificateExpired)
 	tests := []struct {
 		name, site string
 		min        uint16
@@ -322,8 +322,8 @@ func TestFetcherTLS(t *testing.T) {
 		})
 	}
 	t.Run("clock", func(t *testing.T) {
-		n := lab.ForTest(t)
-		n.Site("shop.example").Body("/", "text/plain", "")
+		n := lookleaptest.ForTest(t)
+		n.Site("shop.example").File("/", "text/plain", "")
 		n.Clock().Advance(-20 * 365 * 24 * time.Hour)
 		mustGet(t, guarded(t, n, lookleap.FetcherOptions{}), "https://shop.example/")
 	})
@@ -331,23 +331,23 @@ func TestFetcherTLS(t *testing.T) {
 
 func TestFetcherConnections(t *testing.T) {
 	t.Run("http2", func(t *testing.T) {
-		n := lab.ForTest(t)
-		n.Site("shop.example").Body("/", "text/plain", "")
+		n := lookleaptest.ForTest(t)
+		n.Site("shop.example").File("/", "text/plain", "")
 		if resp := mustGet(t, guarded(t, n, lookleap.FetcherOptions{}), "https://shop.example/"); resp.ProtoMajor != 2 {
 			t.Errorf("protocol %s", resp.Proto)
 		}
 	})
 	t.Run("never-shared-between-guards", func(t *testing.T) {
-		n := lab.ForTest(t)
-		n.Site("internal.example").At("10.0.0.1").Body("/", "text/plain", "")
+		n := lookleaptest.ForTest(t)
+		n.Site("internal.example").At("10.0.0.1").File("/", "text/plain", "")
 		open := guarded(t, n, lookleap.FetcherOptions{InsecureAllowPrivate: true})
 		mustGet(t, open, "https://internal.example/")
 		_, err := get(t, guarded(t, n, lookleap.FetcherOptions{}), "https://internal.example/")
 		refused(t, err, lookleap.CodeBlockedAddress)
 	})
 	t.Run("client-certificate", func(t *testing.T) {
-		n := lab.ForTest(t)
-		n.Site("mutual.example").ClientAuth(tls.RequireAndVerifyClientCert).Body("/", "text/plain", "")
+		n := lookleaptest.ForTest(t)
+		n.Site("mutual.example").ClientAuth(tls.RequireAndVerifyClientCert).File("/", "text/plain", "")
 		if _, err := get(t, guarded(t, n, lookleap.FetcherOptions{}), "https://mutual.example/"); err == nil {
 			t.Error("answered without a certificate")
 		}
@@ -355,22 +355,22 @@ func TestFetcherConnections(t *testing.T) {
 		mustGet(t, guarded(t, n, with), "https://mutual.example/")
 	})
 	t.Run("no-decompression", func(t *testing.T) {
-		n := lab.ForTest(t)
-		n.Site("shop.example").Body("/", "text/plain", "hello")
+		n := lookleaptest.ForTest(t)
+		n.Site("shop.example").File("/", "text/plain", "hello")
 		mustGet(t, guarded(t, n, lookleap.FetcherOptions{}), "https://shop.example/")
 		if got := n.Journal().Requests()[0].Header.Get("Accept-Encoding"); got != "" {
 			t.Errorf("Accept-Encoding %q", got)
 		}
 	})
 	t.Run("redirect-comes-back", func(t *testing.T) {
-		n := lab.ForTest(t)
+		n := lookleaptest.ForTest(t)
 		n.Site("shop.example").Redirect("/", "https://other.example/")
 		if resp := mustGet(t, guarded(t, n, lookleap.FetcherOptions{}), "https://shop.example/"); resp.StatusCode != http.StatusFound {
 			t.Errorf("status %d", resp.StatusCode)
 		}
 	})
 	t.Run("closed", func(t *testing.T) {
-		n := lab.ForTest(t)
+		n := lookleaptest.ForTest(t)
 		f := guarded(t, n, lookleap.FetcherOptions{})
 		f.(io.Closer).Close()
 		if _, err := get(t, f, "https://shop.example/"); !errors.Is(err, lookleap.ErrClosed) {
@@ -378,10 +378,10 @@ func TestFetcherConnections(t *testing.T) {
 		}
 	})
 	t.Run("silence-is-bounded", func(t *testing.T) {
-		for name, fate := range map[string]lab.Connection{"dial": lab.Blackhole, "handshake": lab.Silent} {
+		for name, fate := range map[string]lookleaptest.Connection{"dial": lookleaptest.ConnectionLost, "handshake": lookleaptest.ConnectionSilent} {
 			t.Run(name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					n := lab.ForTest(t)
+					n := lookleaptest.ForTest(t)
 					n.Site("silent.example").Connection(fate)
 					start := time.Now()
 					if _, err := get(t, guarded(t, n, lookleap.FetcherOptions{}), "https://silent.example/"); err == nil || time.Since(start) > 15*time.Second {
@@ -392,8 +392,8 @@ func TestFetcherConnections(t *testing.T) {
 		}
 		t.Run("header", func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				n := lab.ForTest(t)
-				n.Site("silent.example").Fault("/", lab.Mute())
+				n := lookleaptest.ForTest(t)
+				n.Site("silent.example").Fault("/", lookleaptest.Mute())
 				start := time.Now()
 				if _, err := get(t, guarded(t, n, lookleap.FetcherOptions{}), "https://silent.example/"); err == nil || time.Since(start) > 15*time.Second {
 					t.Errorf("error %v after %v", err, time.Since(start))
@@ -406,8 +406,8 @@ func TestFetcherConnections(t *testing.T) {
 // TestFetcherRefusesOtherConnectionOptions: a request cannot make a proxy drop headers or change
 // the protocol.
 func TestFetcherRefusesOtherConnectionOptions(t *testing.T) {
-	n := lab.ForTest(t)
-	n.Site("shop.example").Body("/", "text/plain", "")
+	n := lookleaptest.ForTest(t)
+	n.Site("shop.example").File("/", "text/plain", "")
 	f := guarded(t, n, lookleap.FetcherOptions{})
 	for value, ok := range map[string]bool{"close": true, "Keep-Alive": true, "": true, "X-Secret": false, "close, x-secret": false, "upgrade": false} {
 		req := mustRequest(t, "https://shop.example/")
@@ -424,9 +424,9 @@ func TestFetcherRefusesOtherConnectionOptions(t *testing.T) {
 
 // TestFetcherShowsItsCertificate: the connection tells whether a client certificate was presented.
 func TestFetcherShowsItsCertificate(t *testing.T) {
-	n := lab.ForTest(t)
-	n.Site("mutual.example").Body("/", "text/plain", "").ClientAuth(tls.RequireAndVerifyClientCert)
-	n.Site("shop.example").Body("/", "text/plain", "")
+	n := lookleaptest.ForTest(t)
+	n.Site("mutual.example").File("/", "text/plain", "").ClientAuth(tls.RequireAndVerifyClientCert)
+	n.Site("shop.example").File("/", "text/plain", "")
 	f := guarded(t, n, lookleap.FetcherOptions{ClientCertificates: []tls.Certificate{n.ClientCertificate("agent")}})
 	for host, want := range map[string]bool{"mutual.example": true, "shop.example": false} {
 		var told lookleap.ConnEvidence

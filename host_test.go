@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 type fetcherFunc func(*http.Request) (*http.Response, error)
@@ -175,7 +175,7 @@ func TestHostRefusesWhatAPluginBreaks(t *testing.T) {
 }
 
 func TestHostPassesPluginsThrough(t *testing.T) {
-	var reported lab.Events
+	var reported lookleaptest.Events
 	h := &lookleap.Host{
 		Fetcher: fetcherFunc(func(r *http.Request) (*http.Response, error) {
 			return &http.Response{StatusCode: 302, Body: http.NoBody, Header: http.Header{"Location": {"/b"}}}, nil
@@ -230,7 +230,7 @@ func TestHungPlugins(t *testing.T) {
 		for name, deaf := range map[string]bool{"reject-cache-that-heeds-its-context": false, "reject-deaf-cache": true} {
 			t.Run(name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					hung := lab.NewHung(deaf)
+					hung := lookleaptest.NewHung(deaf)
 					cache := (&lookleap.Host{Cache: hung}).SharedCache()
 					for range 3 { // waited for once
 						if value, _, err := cache.Get(context.Background(), "key"); value != nil || lookleap.CodeOf(err) != lookleap.CodeCacheFailed {
@@ -254,7 +254,7 @@ func TestHungPlugins(t *testing.T) {
 		}
 		t.Run("reject-update-of-a-cache-that-rests", func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				hung, begin := lab.NewHung(true), time.Now()
+				hung, begin := lookleaptest.NewHung(true), time.Now()
 				host := &lookleap.Host{Cache: hung}
 				for range 3 { // waited for once
 					if err := host.UpdateCache(context.Background(), "key", func([]byte) ([]byte, time.Time, bool) { return nil, time.Time{}, true }); lookleap.CodeOf(err) != lookleap.CodeCacheFailed {
@@ -269,7 +269,7 @@ func TestHungPlugins(t *testing.T) {
 		})
 		t.Run("accept-cache-that-answers-again", func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				hung := lab.NewHung(false)
+				hung := lookleaptest.NewHung(false)
 				cache := (&lookleap.Host{Cache: hung}).SharedCache()
 				cache.Get(t.Context(), "key")
 				hung.Recover()
@@ -281,7 +281,7 @@ func TestHungPlugins(t *testing.T) {
 		})
 		t.Run("accept-cache-after-a-change-that-succeeds", func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				hung := lab.NewHung(false)
+				hung := lookleaptest.NewHung(false)
 				cache := (&lookleap.Host{Cache: hung}).SharedCache()
 				cache.Get(t.Context(), "key")
 				hung.Recover()
@@ -294,7 +294,7 @@ func TestHungPlugins(t *testing.T) {
 		})
 		t.Run("accept-caller-who-leaves-earlier", func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				hung := lab.NewHung(true)
+				hung := lookleaptest.NewHung(true)
 				cache := (&lookleap.Host{Cache: hung}).SharedCache()
 				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 				defer cancel()
@@ -306,7 +306,7 @@ func TestHungPlugins(t *testing.T) {
 		})
 		t.Run("reject-deaf-resolver", func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				hung := lab.NewHung(true)
+				hung := lookleaptest.NewHung(true)
 				h := &lookleap.Host{Resolver: hung}
 				if a, err := h.Lookup(context.Background(), "example.com", lookleap.TypeA); a != nil || lookleap.CodeOf(err) != lookleap.CodeResolverFailed {
 					t.Errorf("%v, %v", a, err)
@@ -316,7 +316,7 @@ func TestHungPlugins(t *testing.T) {
 		})
 		t.Run("reject-deaf-ledger", func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				hung := lab.NewHung(true)
+				hung := lookleaptest.NewHung(true)
 				h := &lookleap.Host{Plans: hung.Store(), Now: func() time.Time { return planTime }}
 				a := approved(t, newPlan(t, "effect"), planTime, "address", "phone")
 				err := commitTo(h, context.Background(), a, func(context.Context, []byte) error { t.Error("the effect ran"); return nil })
@@ -330,7 +330,7 @@ func TestHungPlugins(t *testing.T) {
 	t.Run("O28", func(t *testing.T) {
 		t.Run("reject-calls-beyond-the-bound", func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				hung := lab.NewHung(true)
+				hung := lookleaptest.NewHung(true)
 				cache := (&lookleap.Host{Cache: hung}).SharedCache()
 				var callers sync.WaitGroup
 				for range 1000 {

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // openStore opens a store of files.
@@ -113,7 +113,7 @@ func TestOutcomes(t *testing.T) {
 		}
 	})
 	t.Run("accept-longest-receipt", func(t *testing.T) {
-		var reported lab.Events
+		var reported lookleaptest.Events
 		h := &lookleap.Host{Plans: lookleap.NewMemoryStore(), Now: func() time.Time { return planTime }, Observe: reported.Observe}
 		a := approved(t, newPlan(t, "x"), planTime)
 		if _, err := h.Commit(t.Context(), a, func(context.Context, []byte) ([]byte, error) { return make([]byte, lookleap.MaxReceipt), nil }); err != nil {
@@ -129,7 +129,7 @@ func TestOutcomes(t *testing.T) {
 		}
 	})
 	t.Run("reject-receipt-that-is-too-long", func(t *testing.T) {
-		var reported lab.Events
+		var reported lookleaptest.Events
 		h := &lookleap.Host{Plans: lookleap.NewMemoryStore(), Now: func() time.Time { return planTime }, Observe: reported.Observe}
 		a := approved(t, newPlan(t, "x"), planTime)
 		long := make([]byte, lookleap.MaxReceipt+1)

@@ -21,12 +21,12 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/internal/enginetest"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/internal/test/enginetest"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
-// proxyInto returns an HTTP proxy into a lab, with a user and password if auth is not "".
-func proxyInto(t *testing.T, n *lab.Internet, auth string) *lab.Proxy {
+// proxyInto returns an HTTP proxy into an internet, with a user and password if auth is not "".
+func proxyInto(t *testing.T, n *lookleaptest.Internet, auth string) *lookleaptest.Proxy {
 	t.Helper()
 	p, err := n.Proxy("http", auth)
 	if err != nil {
@@ -61,8 +61,8 @@ func TestProxy(t *testing.T) {
 	for _, scheme := range []string{"http", "https", "socks5"} {
 		for _, auth := range []string{"", "user:pass:word"} {
 			t.Run(scheme+"-"+auth, func(t *testing.T) {
-				n := lab.ForTest(t)
-				site := n.Site("shop.example").Body("/", "text/plain", "hello")
+				n := lookleaptest.ForTest(t)
+				site := n.Site("shop.example").File("/", "text/plain", "hello")
 				p, err := n.Proxy(scheme, auth)
 				if err != nil {
 					t.Fatal(err)
@@ -90,7 +90,7 @@ func TestProxy(t *testing.T) {
 					}
 				})
 				t.Run("F07/reject-without-secrets", func(t *testing.T) {
-					n.Site("down.example").Connection(lab.Refused)
+					n.Site("down.example").Connection(lookleaptest.ConnectionRefused)
 					_, _, err := evidence(t, guarded(t, n, options), "https://down.example/")
 					if lookleap.CodeOf(err) != lookleap.CodeProxy || strings.Contains(err.Error(), "pass") || !strings.Contains(err.Error(), scheme+"://127.0.0.1:") {
 						t.Errorf("%v", err)
@@ -103,9 +103,9 @@ func TestProxy(t *testing.T) {
 
 // TestProxyGuards: a proxy changes who connects, and not what is permitted.
 func TestProxyGuards(t *testing.T) {
-	n := lab.ForTest(t)
-	n.Site("internal.example").At("10.0.0.1").Body("/", "text/plain", "hello")
-	n.Site("mixed.example").Body("/", "text/plain", "hello")
+	n := lookleaptest.ForTest(t)
+	n.Site("internal.example").At("10.0.0.1").File("/", "text/plain", "hello")
+	n.Site("mixed.example").File("/", "text/plain", "hello")
 	n.Name("mixed.example").Addrs(n.Site("mixed.example").Addr().String(), "10.0.0.1")
 	n.Name("bogus.example").Bogus()
 	p := proxyInto(t, n, "")
@@ -149,7 +149,7 @@ func TestProxyGuards(t *testing.T) {
 		}
 	})
 	t.Run("F07/accept-no-proxy-for-this-host", func(t *testing.T) {
-		n.Site("direct.example").Body("/", "text/plain", "hello")
+		n.Site("direct.example").File("/", "text/plain", "hello")
 		f := guarded(t, n, lookleap.FetcherOptions{Proxy: func(r *http.Request) (*url.URL, error) {
 			if r.URL.String() != "https://direct.example:443" {
 				t.Errorf("asked for %s", r.URL)
@@ -164,8 +164,8 @@ func TestProxyGuards(t *testing.T) {
 
 // TestProxyFails: each fault of a proxy has its own words, and none has a password.
 func TestProxyFails(t *testing.T) {
-	n := lab.ForTest(t)
-	n.Site("shop.example").Body("/", "text/plain", "hello")
+	n := lookleaptest.ForTest(t)
+	n.Site("shop.example").File("/", "text/plain", "hello")
 	answering := func(text string) *url.URL {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
@@ -252,9 +252,9 @@ func (noNames) Lookup(context.Context, string, lookleap.RRType) (*lookleap.DNSAn
 
 // TestProxyNotUsed: where a proxy of the environment was not asked, the error says so.
 func TestProxyNotUsed(t *testing.T) {
-	n := lab.ForTest(t)
-	n.Site("down.example").Connection(lab.Refused)
-	n.Site("up.example").Body("/", "text/plain", "hello")
+	n := lookleaptest.ForTest(t)
+	n.Site("down.example").Connection(lookleaptest.ConnectionRefused)
+	n.Site("up.example").File("/", "text/plain", "hello")
 	n.Site("internal.example").At("10.0.0.1")
 	for name, f := range map[string]lookleap.Fetcher{"down": guarded(t, n, lookleap.FetcherOptions{}), "no-dns": guarded(t, n, lookleap.FetcherOptions{Resolver: noNames{}})} {
 		t.Run("F07/reject-with-the-same-code-"+name, func(t *testing.T) {
@@ -303,13 +303,13 @@ func TestProxyNotUsed(t *testing.T) {
 }
 
 func TestAllowPrefixes(t *testing.T) {
-	n := lab.ForTest(t)
+	n := lookleaptest.ForTest(t)
 	for name, addr := range map[string]string{
 		"wiki.corp.example": "10.1.2.3", "corp.example": "10.1.2.4", "evil.example": "10.1.2.3", "fake.example": "198.18.3.4",
 		"metadata.corp.example": "169.254.169.254", "mapped.corp.example": "2002:a01:203::1", "other.corp.example": "10.2.0.1",
 		"nat64.corp.example": "64:ff9b::a01:203", "public.example": "64:ff9b::5db8:d822", "10.1.9.9": "10.1.9.9",
 	} {
-		n.Site(name).At(addr).Body("/", "text/plain", "hello")
+		n.Site(name).At(addr).File("/", "text/plain", "hello")
 	}
 	all := netip.MustParsePrefix("0.0.0.0/0")
 	allow := func(hosts ...string) lookleap.FetcherOptions {
@@ -377,13 +377,13 @@ func TestAllowPrefixes(t *testing.T) {
 
 // TestRealProxies goes through the proxies of other projects to a server with a real socket.
 func TestRealProxies(t *testing.T) {
-	n := lab.ForTest(t)
-	n.Site("shop.example").Body("/", "text/plain", "hello")
-	door, err := n.Loopback()
+	n := lookleaptest.ForTest(t)
+	n.Site("shop.example").File("/", "text/plain", "hello")
+	door, err := n.OpenDoor()
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := netip.MustParseAddrPort(door.Door)
+	server := netip.MustParseAddrPort(door.Addr)
 	start := func(t *testing.T, name string, args func(port string) []string) *url.URL {
 		if _, err := exec.LookPath(name); err != nil {
 			t.Skip("there is no " + name)
@@ -423,7 +423,7 @@ func TestRealProxies(t *testing.T) {
 		proxy := tinyproxy(t, "BasicAuth user secret\n")
 		proxy.Scheme, proxy.User = "http", url.UserPassword("user", "secret")
 		remote, route, err := through(t, proxy, options)
-		if err != nil || remote != door.Door || route != lookleap.RouteProxy+", "+lookleap.RouteAllowed {
+		if err != nil || remote != door.Addr || route != lookleap.RouteProxy+", "+lookleap.RouteAllowed {
 			t.Errorf("%s, %q, %v", remote, route, err)
 		}
 		proxy.User = url.UserPassword("user", "wrong")
@@ -453,7 +453,7 @@ func TestRealProxies(t *testing.T) {
 		})
 		proxy.Scheme, proxy.User = "socks5", url.UserPassword("user", "secret")
 		remote, route, err := through(t, proxy, options)
-		if err != nil || remote != door.Door || route != lookleap.RouteProxy+", "+lookleap.RouteAllowed {
+		if err != nil || remote != door.Addr || route != lookleap.RouteProxy+", "+lookleap.RouteAllowed {
 			t.Errorf("%s, %q, %v", remote, route, err)
 		}
 	})

@@ -16,8 +16,8 @@ import (
 	"github.com/miekg/dns"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/internal/lab"
-	"github.com/lookleap/lookleap/internal/lab/zone"
+	"github.com/lookleap/lookleap/internal/test/zone"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // signedWorld is a root, a TLD and leaves of each kind.
@@ -141,7 +141,7 @@ func TestResolverErrorsNameWhatFailed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var reported lab.Events
+	var reported lookleaptest.Events
 	h := &lookleap.Host{Resolver: r, Now: now, Observe: reported.Observe}
 	for _, c := range []struct {
 		name, question string
@@ -218,18 +218,18 @@ func TestLintAnswer(t *testing.T) {
 
 // TestFetcherObeysDNSSEC: an address that failed validation is never dialled.
 func TestFetcherObeysDNSSEC(t *testing.T) {
-	n := lab.ForTest(t)
+	n := lookleaptest.ForTest(t)
 	n.Clock().Set(planTime)
 	n.Clock().Freeze()
 	server, anchor := signedWorld(n.Clock().Now)
-	n.Site("expired.example").At("93.184.216.41").Body("/", "text/plain", "x")
-	n.Site("signed.example").At("93.184.216.40").Body("/", "text/plain", "x")
+	n.Site("expired.example").At("93.184.216.41").File("/", "text/plain", "x")
+	n.Site("signed.example").At("93.184.216.40").File("/", "text/plain", "x")
 	r, err := lookleap.NewResolver(lookleap.ResolverOptions{Servers: []string{"192.0.2.53"}, Anchors: anchor, Now: n.Clock().Now, DialContext: zone.Dial(server)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	h := &lookleap.Host{Resolver: r, Now: n.Clock().Now}
-	h.Fetcher = n.FetcherWith(lookleap.FetcherOptions{Resolver: h})
+	h.Fetcher = n.Fetcher(lookleap.FetcherOptions{Resolver: h})
 	get := func(url string) error {
 		req, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
 		resp, err := h.RoundTrip(req)
@@ -249,13 +249,13 @@ func TestFetcherObeysDNSSEC(t *testing.T) {
 	}
 }
 
-// overLab is Go's own resolver asking the lab's DNS.
-func overLab(n *lab.Internet) *net.Resolver {
-	return &net.Resolver{PreferGo: true, Dial: zone.Dial(n.DNS())}
+// overLab is Go's own resolver asking the DNS of an internet.
+func overLab(n *lookleaptest.Internet) *net.Resolver {
+	return &net.Resolver{PreferGo: true, Dial: n.ResolverOptions().DialContext}
 }
 
 func TestNetResolver(t *testing.T) {
-	n := lab.ForTest(t)
+	n := lookleaptest.ForTest(t)
 	n.Name("shop.example", "93.184.216.34", "2606:2800:220:1::1").TXT("v=a", "b").TXT("second")
 	n.Name("_svc._tcp.shop.example").SRV(10, 20, 443, "Api.shop.example.")
 	n.Name("_none._tcp.shop.example").SRV(0, 0, 0, ".")
@@ -363,7 +363,7 @@ func sameRecord(a, b lookleap.Record) bool {
 }
 
 func TestNetResolverNames(t *testing.T) {
-	n := lab.ForTest(t)
+	n := lookleaptest.ForTest(t)
 	r := lookleap.NetResolver(overLab(n))
 	for _, name := range []string{
 		"", ".", "shop.example.", "shop..example", ".example", "127.0.0.1", "2130706433", "0x7f.1", "0x7f000001", "::1", "a b.example", "a/b.example", "b\x00.example",
@@ -380,7 +380,7 @@ func TestNetResolverNames(t *testing.T) {
 }
 
 func TestNetResolverBoundsRecords(t *testing.T) {
-	n := lab.ForTest(t)
+	n := lookleaptest.ForTest(t)
 	for i := range 257 {
 		if i < 256 {
 			n.Name("many.example").TXT(strconv.Itoa(i))

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/internal/zerotest"
+	"github.com/lookleap/lookleap/internal/test/zerotest"
 )
 
 func TestZeroValues(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/internal/alloctest"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/internal/test/alloctest"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // TestAttacks: files and requests from people who mean harm, group M.
@@ -34,7 +34,7 @@ func TestAttacks(t *testing.T) {
 	const (
 		missing  = CodeHashMissing
 		mismatch = CodeHashMismatch
-		bad      = CodeBadDirective
+		bad      = codeBadDirective
 	)
 	two := "*681350eb651add9a911aebc216058c2db321b5cbf20b48139723e9c967a8960e"
 	taken("M01", "canonical-hash", two+"\n/status ALLOW\n/admin DISALLOW\n")
@@ -83,7 +83,7 @@ func TestAttacks(t *testing.T) {
 	}
 	for name, param := range map[string]string{"empty": "limit=", "negative": "limit=-1", "exponent": "limit=1e9", "plus": "limit=+5", "fraction": "limit=5.0", "hexadecimal": "limit=0x5"} {
 		t.Run("M11/reject-"+name, func(t *testing.T) {
-			if d := mustParse(t, Options{}, "/a ALLOW "+param).Decide("/a"); d.Allowed || d.Code != CodeBadLimit {
+			if d := mustParse(t, Options{}, "/a ALLOW "+param).Decide("/a"); d.Allowed || d.Code != codeBadLimit {
 				t.Error(d)
 			}
 		})
@@ -266,7 +266,7 @@ func TestAttacks(t *testing.T) {
 		}
 	})
 	inWorld(t, "M20/reject-wrong-places", Options{}, func(w *world) {
-		w.site.Body("/Agents.txt", plainText, vectorFile).Body("/.well-known/agents.txt", plainText, vectorFile).Body("/a/agents.txt", plainText, vectorFile)
+		w.site.File("/Agents.txt", plainText, vectorFile).File("/.well-known/agents.txt", plainText, vectorFile).File("/a/agents.txt", plainText, vectorFile)
 		w.want(Absent, CodeNoPolicy)
 		for _, r := range w.net.Journal().Requests() {
 			if r.Target != "/agents.txt" {
@@ -275,50 +275,54 @@ func TestAttacks(t *testing.T) {
 		}
 	})
 	inWorld(t, "M20/reject-other-port", Options{}, func(w *world) {
-		w.site.Ports(443, 8443).Body("/agents.txt", plainText, vectorFile)
-		c := NewClient(&lookleap.Host{Fetcher: w.net.ForeignTransport(), Now: w.host.Now}, Options{})
+		w.site.Ports(443, 8443).File("/agents.txt", plainText, vectorFile)
+		c := NewClient(&lookleap.Host{Fetcher: w.net.Unguarded(), Now: w.host.Now}, Options{})
 		c.Policy(context.Background(), "https://shop.example:8443/")
 		if r := w.net.Journal().Requests(); len(r) != 1 || r[0].Addr.Port() != 8443 {
 			w.Errorf("%+v", r)
 		}
 	})
 	for name, tt := range map[string]struct {
-		set    func(s *lab.Site)
+		set    func(s *lookleaptest.Site)
 		state  State
 		reason lookleap.Code
 	}{
-		"M17/accept-404":     {func(s *lab.Site) { s.Status("/agents.txt", 404) }, Absent, "no-policy"},
-		"M17/accept-410":     {func(s *lab.Site) { s.Status("/agents.txt", 410) }, Absent, "no-policy"},
-		"M17/accept-400":     {func(s *lab.Site) { s.Status("/agents.txt", 400) }, Absent, CodeStatus},
-		"M17/accept-418":     {func(s *lab.Site) { s.Status("/agents.txt", 418) }, Absent, CodeStatus},
-		"M17/reject-500":     {func(s *lab.Site) { s.Status("/agents.txt", 500) }, Restricted, "unreachable"},
-		"M17/reject-refused": {func(s *lab.Site) { s.Connection(lab.NotTLS) }, Restricted, "unreachable"},
-		"M17/accept-five-hops": {func(s *lab.Site) {
-			s.Body("/5", plainText, vectorFile).Redirect("/agents.txt", "/1").Redirect("/1", "/2").Redirect("/2", "/3").Redirect("/3", "/4").Redirect("/4", "/5")
+		"M17/accept-404":     {func(s *lookleaptest.Site) { s.Status("/agents.txt", 404) }, Absent, "no-policy"},
+		"M17/accept-410":     {func(s *lookleaptest.Site) { s.Status("/agents.txt", 410) }, Absent, "no-policy"},
+		"M17/accept-400":     {func(s *lookleaptest.Site) { s.Status("/agents.txt", 400) }, Absent, CodeStatus},
+		"M17/accept-418":     {func(s *lookleaptest.Site) { s.Status("/agents.txt", 418) }, Absent, CodeStatus},
+		"M17/reject-500":     {func(s *lookleaptest.Site) { s.Status("/agents.txt", 500) }, Restricted, "unreachable"},
+		"M17/reject-refused": {func(s *lookleaptest.Site) { s.Connection(lookleaptest.ConnectionNotTLS) }, Restricted, "unreachable"},
+		"M17/accept-five-hops": {func(s *lookleaptest.Site) {
+			s.File("/5", plainText, vectorFile).Redirect("/agents.txt", "/1").Redirect("/1", "/2").Redirect("/2", "/3").Redirect("/3", "/4").Redirect("/4", "/5")
 		}, Valid, "ok"},
-		"M17/accept-html-with-a-hash-line": {func(s *lab.Site) { s.Body("/agents.txt", "text/html", vectorFile) }, Valid, "ok"},
-		"M17/accept-403":                   {func(s *lab.Site) { s.Status("/agents.txt", 403) }, Absent, "forbidden"},
-		"M17/accept-html":                  {func(s *lab.Site) { s.Body("/agents.txt", "text/html", "<html>") }, Absent, "soft-404"},
-		"M17/reject-503":                   {func(s *lab.Site) { s.Status("/agents.txt", 503) }, Restricted, "unreachable"},
-		"M17/accept-422":                   {func(s *lab.Site) { s.Status("/agents.txt", 422) }, Absent, CodeStatus},
-		"M17/accept-json":                  {func(s *lab.Site) { s.Body("/agents.txt", "application/json", `{"error":404}`) }, Absent, "soft-404"},
-		"M17/reject-206":                   {func(s *lab.Site) { s.Status("/agents.txt", 206) }, Restricted, "unreachable"},
-		"M17/reject-502":                   {func(s *lab.Site) { s.Status("/agents.txt", 502) }, Restricted, "unreachable"},
-		"M17/reject-charset-utf-16":        {func(s *lab.Site) { s.Body("/agents.txt", "text/plain; charset=utf-16", vectorFile) }, Restricted, "charset"},
-		"M17/reject-429":                   {func(s *lab.Site) { s.Status("/agents.txt", 429) }, Restricted, "rate-limited"},
-		"M17/reject-timeout":               {func(s *lab.Site) { s.Fault("/agents.txt", lab.Mute()) }, Restricted, "unreachable"},
-		"M17/reject-dribble":               {func(s *lab.Site) { s.Fault("/agents.txt", lab.Dribble(time.Second)) }, Restricted, "unreachable"},
-		"M17/reject-401":                   {func(s *lab.Site) { s.Status("/agents.txt", 401) }, Restricted, "access-denied"},
-		"M17/reject-407":                   {func(s *lab.Site) { s.Status("/agents.txt", 407) }, Restricted, "access-denied"},
-		"M17/reject-451":                   {func(s *lab.Site) { s.Status("/agents.txt", 451) }, Restricted, "access-denied"},
-		"M17/reject-charset":               {func(s *lab.Site) { s.Body("/agents.txt", "text/plain; charset=latin1", vectorFile) }, Restricted, "charset"},
-		"M17/reject-http-hop":              {func(s *lab.Site) { s.Redirect("/agents.txt", "http://shop.example/x") }, Restricted, "unreachable"},
-		"M17/reject-six-hops":              {func(s *lab.Site) { s.RedirectChain("/agents.txt", 6, "") }, Restricted, "unreachable"},
-		"M17/reject-lying-length": {func(s *lab.Site) {
-			s.Body("/agents.txt", plainText, vectorFile).Fault("/agents.txt", lab.LyingLength(1<<40))
+		"M17/accept-html-with-a-hash-line": {func(s *lookleaptest.Site) { s.File("/agents.txt", "text/html", vectorFile) }, Valid, "ok"},
+		"M17/accept-403":                   {func(s *lookleaptest.Site) { s.Status("/agents.txt", 403) }, Absent, "forbidden"},
+		"M17/accept-html":                  {func(s *lookleaptest.Site) { s.File("/agents.txt", "text/html", "<html>") }, Absent, "soft-404"},
+		"M17/reject-503":                   {func(s *lookleaptest.Site) { s.Status("/agents.txt", 503) }, Restricted, "unreachable"},
+		"M17/accept-422":                   {func(s *lookleaptest.Site) { s.Status("/agents.txt", 422) }, Absent, CodeStatus},
+		"M17/accept-json":                  {func(s *lookleaptest.Site) { s.File("/agents.txt", "application/json", `{"error":404}`) }, Absent, "soft-404"},
+		"M17/reject-206":                   {func(s *lookleaptest.Site) { s.Status("/agents.txt", 206) }, Restricted, "unreachable"},
+		"M17/reject-502":                   {func(s *lookleaptest.Site) { s.Status("/agents.txt", 502) }, Restricted, "unreachable"},
+		"M17/reject-charset-utf-16":        {func(s *lookleaptest.Site) { s.File("/agents.txt", "text/plain; charset=utf-16", vectorFile) }, Restricted, "charset"},
+		"M17/reject-429":                   {func(s *lookleaptest.Site) { s.Status("/agents.txt", 429) }, Restricted, "rate-limited"},
+		"M17/reject-timeout":               {func(s *lookleaptest.Site) { s.Fault("/agents.txt", lookleaptest.Mute()) }, Restricted, "unreachable"},
+		"M17/reject-dribble":               {func(s *lookleaptest.Site) { s.Fault("/agents.txt", lookleaptest.Dribble(time.Second)) }, Restricted, "unreachable"},
+		"M17/reject-401":                   {func(s *lookleaptest.Site) { s.Status("/agents.txt", 401) }, Restricted, "access-denied"},
+		"M17/reject-407":                   {func(s *lookleaptest.Site) { s.Status("/agents.txt", 407) }, Restricted, "access-denied"},
+		"M17/reject-451":                   {func(s *lookleaptest.Site) { s.Status("/agents.txt", 451) }, Restricted, "access-denied"},
+		"M17/reject-charset":               {func(s *lookleaptest.Site) { s.File("/agents.txt", "text/plain; charset=latin1", vectorFile) }, Restricted, "charset"},
+		"M17/reject-http-hop":              {func(s *lookleaptest.Site) { s.Redirect("/agents.txt", "http://shop.example/x") }, Restricted, "unreachable"},
+		"M17/reject-six-hops":              {func(s *lookleaptest.Site) { s.RedirectChain("/agents.txt", 6, "") }, Restricted, "unreachable"},
+		"M17/reject-lying-length": {func(s *lookleaptest.Site) {
+			s.File("/agents.txt", plainText, vectorFile).Fault("/agents.txt", lookleaptest.WrongLength(1<<40))
 		}, Restricted, "too-large"},
-		"M17/reject-answer-cut-short":  {func(s *lab.Site) { s.Body("/agents.txt", plainText, vectorFile).Fault("/agents.txt", lab.CutChunks()) }, Restricted, "unreachable"},
-		"M17/accept-off-host-redirect": {func(s *lab.Site) { s.Redirect("/agents.txt", "/elsewhere").Body("/elsewhere", plainText, vectorFile) }, Valid, "ok"},
+		"M17/reject-answer-cut-short": {func(s *lookleaptest.Site) {
+			s.File("/agents.txt", plainText, vectorFile).Fault("/agents.txt", lookleaptest.CutChunks())
+		}, Restricted, "unreachable"},
+		"M17/accept-off-host-redirect": {func(s *lookleaptest.Site) {
+			s.Redirect("/agents.txt", "/elsewhere").File("/elsewhere", plainText, vectorFile)
+		}, Valid, "ok"},
 	} {
 		inWorld(t, name, Options{}, func(w *world) {
 			tt.set(w.site)
@@ -326,7 +330,7 @@ func TestAttacks(t *testing.T) {
 		})
 	}
 	inWorld(t, "M17/accept-redirect-to-another-host", Options{}, func(w *world) {
-		w.net.Site("other.example").Body("/policy.txt", plainText, vectorFile).Status("/agents.txt", 404)
+		w.net.Site("other.example").File("/policy.txt", plainText, vectorFile).Status("/agents.txt", 404)
 		w.site.Redirect("/agents.txt", "https://other.example/policy.txt")
 		if p := w.want(Valid, lookleap.CodeOK); p.Decide("/admin").Allowed || !p.Decide("/status").Allowed {
 			w.Error("the policy is not in force")
@@ -336,7 +340,7 @@ func TestAttacks(t *testing.T) {
 			w.Errorf("the policy binds the other host: %v, %v", p, err)
 		}
 	})
-	for name, h := range map[string]http.Handler{"400": lab.Status(400), "html": lab.Body("text/html", "<html>")} {
+	for name, h := range map[string]http.Handler{"400": lookleaptest.Status(400), "html": lookleaptest.Body("text/html", "<html>")} {
 		inWorld(t, "M17/reject-strictly-"+name, Options{Strict: true}, func(w *world) {
 			w.serves(h)
 			if p, _ := w.client.Policy(context.Background(), "https://shop.example/"); p.State() != Restricted {
@@ -345,11 +349,11 @@ func TestAttacks(t *testing.T) {
 		})
 	}
 	inWorld(t, "M17/accept-404-strictly", Options{Strict: true}, func(w *world) {
-		w.serves(lab.Status(http.StatusNotFound))
+		w.serves(lookleaptest.Status(http.StatusNotFound))
 		w.want(Absent, CodeNoPolicy)
 	})
 	inWorld(t, "M17/reject-strictly", Options{Strict: true}, func(w *world) {
-		w.serves(lab.Status(http.StatusForbidden))
+		w.serves(lookleaptest.Status(http.StatusForbidden))
 		w.want(Restricted, CodeAccessDenied)
 	})
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // TestCache: what is kept, and for how long.
@@ -62,7 +62,7 @@ func TestCache(t *testing.T) {
 		w.want(Valid, ok)
 		w.pass(72 * time.Hour)
 		w.want(Valid, ok)
-		w.serves(lab.Status(503))
+		w.serves(lookleaptest.Status(503))
 		w.pass(23 * time.Hour)
 		w.wantFinding(w.want(Valid, ok), lookleap.CodeStale)
 	})
@@ -88,7 +88,7 @@ func TestCache(t *testing.T) {
 		}
 	})
 	inWorld(t, "AGT-2-08/accept-kept", Options{}, func(w *world) {
-		w.serves(lab.Status(404, "Cache-Control", "max-age=99999999"))
+		w.serves(lookleaptest.Status(404, "Cache-Control", "max-age=99999999"))
 		w.want(Absent, CodeNoPolicy)
 		w.pass(24*time.Hour - time.Second)
 		w.want(Absent, CodeNoPolicy)
@@ -100,15 +100,15 @@ func TestCache(t *testing.T) {
 	inWorld(t, "AGT-2-08/accept-file-removed", Options{}, func(w *world) {
 		w.servesFile(vectorFile)
 		w.want(Valid, ok)
-		w.serves(lab.Status(404))
+		w.serves(lookleaptest.Status(404))
 		w.pass(time.Hour)
 		w.want(Absent, CodeNoPolicy)
-		w.serves(lab.Status(503))
+		w.serves(lookleaptest.Status(503))
 		w.pass(time.Hour)
 		w.want(Restricted, lookleap.CodeUnreachable) // the removed file does not come back
 	})
 	inWorld(t, "AGT-2-08/reject-once-the-file-appears", Options{}, func(w *world) {
-		w.serves(lab.Status(404))
+		w.serves(lookleaptest.Status(404))
 		w.want(Absent, CodeNoPolicy)
 		w.servesFile(signed("/ DISALLOW"))
 		w.pass(time.Hour)
@@ -117,7 +117,7 @@ func TestCache(t *testing.T) {
 		}
 	})
 	inWorld(t, "AGT-2-09/accept-after-an-hour", Options{}, func(w *world) {
-		w.serves(lab.Status(451))
+		w.serves(lookleaptest.Status(451))
 		w.want(Restricted, CodeAccessDenied)
 		w.servesFile(vectorFile)
 		w.pass(time.Hour)
@@ -133,7 +133,7 @@ func TestCache(t *testing.T) {
 		}
 	})
 	inWorld(t, "AGT-10-01/reject-asking-again-too-early", Options{}, func(w *world) {
-		w.serves(lab.Status(503))
+		w.serves(lookleaptest.Status(503))
 		for range 14 {
 			w.want(Restricted, lookleap.CodeUnreachable)
 			w.pass(time.Second)
@@ -144,7 +144,7 @@ func TestCache(t *testing.T) {
 		w.servesFile(vectorFile)
 		w.want(Valid, ok)
 		w.pass(time.Hour)
-		w.serves(lab.Status(401, "Cache-Control", "max-age=86400"))
+		w.serves(lookleaptest.Status(401, "Cache-Control", "max-age=86400"))
 		w.want(Restricted, CodeAccessDenied) // the good copy is not used
 		w.servesFile(vectorFile)
 		w.pass(time.Hour - time.Second)
@@ -156,17 +156,17 @@ func TestCache(t *testing.T) {
 		answer  http.Handler
 		finding lookleap.Code
 	}{
-		"AGT-2-07/accept-good-copy-stays": {lab.Body("text/html", "<html>"), lookleap.CodeSoft404},
-		"AGT-2-10/accept-good-copy-stays": {lab.Status(403), lookleap.CodeForbidden},
-		"AGT-2-10/accept-good-copy-400":   {lab.Status(400), CodeStatus},
-		"AGT-2-11/accept-good-copy-stays": {lab.Status(429, "Retry-After", "3600"), lookleap.CodeStale},
-		"AGT-2-12/accept-good-copy-stays": {lab.Status(503), lookleap.CodeStale},
-		"M17/accept-good-copy-stays":      {lab.Status(500), lookleap.CodeStale},
-		"M17/accept-good-copy-after-html": {lab.Body("text/html", "<html>"), lookleap.CodeSoft404},
-		"M17/accept-good-copy-after-403":  {lab.Status(403), lookleap.CodeForbidden},
-		"M17/accept-good-copy-after-400":  {lab.Status(400), CodeStatus},
-		"M17/accept-good-copy-after-429":  {lab.Status(429, "Retry-After", "3600"), lookleap.CodeStale},
-		"M17/accept-good-copy-after-503":  {lab.Status(503), lookleap.CodeStale},
+		"AGT-2-07/accept-good-copy-stays": {lookleaptest.Body("text/html", "<html>"), lookleap.CodeSoft404},
+		"AGT-2-10/accept-good-copy-stays": {lookleaptest.Status(403), lookleap.CodeForbidden},
+		"AGT-2-10/accept-good-copy-400":   {lookleaptest.Status(400), CodeStatus},
+		"AGT-2-11/accept-good-copy-stays": {lookleaptest.Status(429, "Retry-After", "3600"), lookleap.CodeStale},
+		"AGT-2-12/accept-good-copy-stays": {lookleaptest.Status(503), lookleap.CodeStale},
+		"M17/accept-good-copy-stays":      {lookleaptest.Status(500), lookleap.CodeStale},
+		"M17/accept-good-copy-after-html": {lookleaptest.Body("text/html", "<html>"), lookleap.CodeSoft404},
+		"M17/accept-good-copy-after-403":  {lookleaptest.Status(403), lookleap.CodeForbidden},
+		"M17/accept-good-copy-after-400":  {lookleaptest.Status(400), CodeStatus},
+		"M17/accept-good-copy-after-429":  {lookleaptest.Status(429, "Retry-After", "3600"), lookleap.CodeStale},
+		"M17/accept-good-copy-after-503":  {lookleaptest.Status(503), lookleap.CodeStale},
 	} {
 		inWorld(t, name, Options{}, func(w *world) {
 			w.servesFile(vectorFile)
@@ -190,7 +190,7 @@ func TestCache(t *testing.T) {
 		})
 	}
 	for name, set := range map[string]func(w *world){
-		"AGT-2-13/reject-despite-good-copy": func(w *world) { w.serves(lab.Status(206)) },
+		"AGT-2-13/reject-despite-good-copy": func(w *world) { w.serves(lookleaptest.Status(206)) },
 		"AGT-2-14/reject-despite-good-copy": func(w *world) { w.site.Redirect("/agents.txt", "http://shop.example/x") },
 		"AGT-2-14/reject-private-despite-good-copy": func(w *world) {
 			w.net.Site("inside.example").At("10.0.0.7")
@@ -209,24 +209,24 @@ func TestCache(t *testing.T) {
 		})
 	}
 	for name, fail := range map[string]func(w *world){
-		"tls":     func(w *world) { w.site.Certificate(lab.WrongName) },
+		"tls":     func(w *world) { w.site.Certificate(lookleaptest.CertificateWrongName) },
 		"500":     func(w *world) { w.site.Status("/agents.txt", 500) },
-		"refused": func(w *world) { w.site.Connection(lab.Refused) },
-		"reset":   func(w *world) { w.site.Fault("/agents.txt", lab.Reset()) },
-		"timeout": func(w *world) { w.site.Fault("/agents.txt", lab.Delay(time.Minute)) },
+		"refused": func(w *world) { w.site.Connection(lookleaptest.ConnectionRefused) },
+		"reset":   func(w *world) { w.site.Fault("/agents.txt", lookleaptest.Reset()) },
+		"timeout": func(w *world) { w.site.Fault("/agents.txt", lookleaptest.Delay(time.Minute)) },
 		"dns":     func(w *world) { w.net.Name("shop.example").ServFail() },
 
 		"no-such-name": func(w *world) { w.net.Name("shop.example").Clear() },
 		"bogus-name":   func(w *world) { w.net.Name("shop.example").Bogus() },
 		"old-tls":      func(w *world) { w.site.MaxTLS(tls.VersionTLS11) },
-		"unknown-ca":   func(w *world) { w.site.Certificate(lab.UnknownCA) },
-		"blackhole":    func(w *world) { w.site.Connection(lab.Blackhole) },
-		"truncated":    func(w *world) { w.site.HTTP1().Fault("/agents.txt", lab.Truncated()) },
-		"cut-chunks":   func(w *world) { w.site.HTTP1().Fault("/agents.txt", lab.CutChunks()) },
-		"reset-stream": func(w *world) { w.site.Fault("/agents.txt", lab.Truncated()) },
-		"reset-body":   func(w *world) { w.site.Fault("/agents.txt", lab.ResetBody()) },
-		"stalled":      func(w *world) { w.site.Fault("/agents.txt", lab.Stall()) },
-		"dribbled":     func(w *world) { w.site.Fault("/agents.txt", lab.Dribble(time.Second)) },
+		"unknown-ca":   func(w *world) { w.site.Certificate(lookleaptest.CertificateUnknownCA) },
+		"blackhole":    func(w *world) { w.site.Connection(lookleaptest.ConnectionLost) },
+		"truncated":    func(w *world) { w.site.HTTP1().Fault("/agents.txt", lookleaptest.Truncated()) },
+		"cut-chunks":   func(w *world) { w.site.HTTP1().Fault("/agents.txt", lookleaptest.CutChunks()) },
+		"reset-stream": func(w *world) { w.site.Fault("/agents.txt", lookleaptest.Truncated()) },
+		"reset-body":   func(w *world) { w.site.Fault("/agents.txt", lookleaptest.ResetBody()) },
+		"stalled":      func(w *world) { w.site.Fault("/agents.txt", lookleaptest.Stall()) },
+		"dribbled":     func(w *world) { w.site.Fault("/agents.txt", lookleaptest.Dribble(time.Second)) },
 		"503":          func(w *world) { w.site.Status("/agents.txt", 503) },
 		"504":          func(w *world) { w.site.Status("/agents.txt", 504) },
 		"599":          func(w *world) { w.site.Status("/agents.txt", 599) },
@@ -242,7 +242,7 @@ func TestCache(t *testing.T) {
 	inWorld(t, "AGT-2-12/accept-recovery", Options{}, func(w *world) {
 		w.servesFile(vectorFile, "ETag", `"1"`)
 		w.want(Valid, ok)
-		w.site.Connection(lab.Refused)
+		w.site.Connection(lookleaptest.ConnectionRefused)
 		w.pass(23 * time.Hour)
 		w.wantFinding(w.want(Valid, ok), lookleap.CodeStale)
 		w.site.Connection()
@@ -254,7 +254,7 @@ func TestCache(t *testing.T) {
 		w.want(Valid, ok)
 	})
 	inWorld(t, "AGT-2-11/reject-until-retry-after", Options{}, func(w *world) {
-		w.serves(lab.Status(429, "Retry-After", "120"))
+		w.serves(lookleaptest.Status(429, "Retry-After", "120"))
 		w.want(Restricted, lookleap.CodeRateLimited)
 		w.servesFile(vectorFile)
 		w.pass(119 * time.Second)
@@ -273,7 +273,7 @@ func TestCache(t *testing.T) {
 		"AGT-10-01/accept-retry-after-date": {[]string{"Retry-After", "Sat, 01 Jan 2000 00:30:00 GMT"}, 30 * time.Minute},
 	} {
 		inWorld(t, name, Options{}, func(w *world) {
-			w.serves(lab.Status(429, tt.header...))
+			w.serves(lookleaptest.Status(429, tt.header...))
 			w.want(Restricted, lookleap.CodeRateLimited)
 			w.pass(tt.wait - time.Second)
 			w.want(Restricted, lookleap.CodeRateLimited)
@@ -284,7 +284,7 @@ func TestCache(t *testing.T) {
 		})
 	}
 	inWorld(t, "AGT-10-01/accept-backoff", Options{}, func(w *world) {
-		w.serves(lab.Status(503))
+		w.serves(lookleaptest.Status(503))
 		for seconds := range 24 * 3600 {
 			if w.want(Restricted, lookleap.CodeUnreachable); seconds > 0 && seconds%600 == 0 && seconds <= 600 {
 				w.asked(len(w.net.Journal().Requests()))
@@ -323,7 +323,7 @@ func TestCache(t *testing.T) {
 		}
 	})
 	inWorld(t, "AGT-2-12/reject-until-backoff", Options{}, func(w *world) {
-		w.serves(lab.Status(503))
+		w.serves(lookleaptest.Status(503))
 		w.want(Restricted, lookleap.CodeUnreachable)
 		w.servesFile(vectorFile)
 		w.pass(minBackoff/2 - time.Second)
@@ -333,7 +333,7 @@ func TestCache(t *testing.T) {
 		w.want(Valid, ok)
 	})
 	inWorld(t, "AGT-10-01/accept-retry-after-of-503", Options{}, func(w *world) {
-		w.serves(lab.Status(503, "Retry-After", "7200"))
+		w.serves(lookleaptest.Status(503, "Retry-After", "7200"))
 		w.want(Restricted, lookleap.CodeUnreachable)
 		w.pass(2*time.Hour - time.Second)
 		w.want(Restricted, lookleap.CodeUnreachable)
@@ -341,7 +341,7 @@ func TestCache(t *testing.T) {
 	})
 	inWorld(t, "AGT-10-01/accept-one-fetch-in-flight", Options{}, func(w *world) {
 		w.servesFile(vectorFile)
-		w.site.Fault("/agents.txt", lab.Delay(time.Second))
+		w.site.Fault("/agents.txt", lookleaptest.Delay(time.Second))
 		var callers sync.WaitGroup
 		for range 1000 {
 			callers.Go(func() { w.want(Valid, ok) })
@@ -351,7 +351,7 @@ func TestCache(t *testing.T) {
 	})
 	inWorld(t, "AGT-10-01/accept-one-caller-leaves", Options{}, func(w *world) {
 		w.servesFile(vectorFile)
-		w.site.Fault("/agents.txt", lab.Delay(time.Second))
+		w.site.Fault("/agents.txt", lookleaptest.Delay(time.Second))
 		ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
 		defer cancel()
 		var callers sync.WaitGroup
@@ -366,7 +366,7 @@ func TestCache(t *testing.T) {
 	})
 	inWorld(t, "AGT-10-01/accept-cancel-is-not-kept", Options{}, func(w *world) {
 		w.servesFile(vectorFile)
-		w.site.Fault("/agents.txt", lab.Delay(time.Second))
+		w.site.Fault("/agents.txt", lookleaptest.Delay(time.Second))
 		ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
 		defer cancel()
 		if _, err := w.client.Policy(ctx, "https://shop.example/"); !errors.Is(err, context.DeadlineExceeded) {
@@ -397,7 +397,7 @@ func TestOneBadMinute(t *testing.T) {
 		}
 	})
 	inWorld(t, "O10/reject-hold-after-the-clock-was-set-back", Options{}, func(w *world) {
-		w.serves(lab.Status(503))
+		w.serves(lookleaptest.Status(503))
 		w.want(Restricted, lookleap.CodeUnreachable)
 		w.servesFile(vectorFile)
 		w.want(Restricted, lookleap.CodeUnreachable)

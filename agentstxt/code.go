@@ -14,7 +14,7 @@ import (
 const (
 	CodeHashMissing   lookleap.Code = "hash-missing"
 	CodeHashMismatch  lookleap.Code = "hash-mismatch"
-	CodeBadDirective  lookleap.Code = "bad-directive"
+	codeBadDirective  lookleap.Code = "bad-directive"
 	CodeForeignFormat lookleap.Code = "foreign-format"
 	CodeAccessDenied  lookleap.Code = "access-denied"
 	CodeNoPolicy      lookleap.Code = "no-policy"
@@ -23,17 +23,17 @@ const (
 	CodeAllowed           lookleap.Code = "allowed"
 	CodeDisallowed        lookleap.Code = "disallowed"
 	CodeUnlisted          lookleap.Code = "unlisted"
-	CodePolicyFile        lookleap.Code = "policy-file"
+	codePolicyFile        lookleap.Code = "policy-file"
 	CodeRobotsDisallowed  lookleap.Code = "robots-disallowed"
 	CodeForeignDisallowed lookleap.Code = "foreign-disallowed"
-	CodeUsage             lookleap.Code = "content-usage"
-	CodeBadLimit          lookleap.Code = "bad-limit"
+	codeUsage             lookleap.Code = "content-usage"
+	codeBadLimit          lookleap.Code = "bad-limit"
 
-	CodeUnknownParam    lookleap.Code = "unknown-param"
-	CodeUnknownVersion  lookleap.Code = "unknown-version"
+	codeUnknownParam    lookleap.Code = "unknown-param"
+	codeUnknownVersion  lookleap.Code = "unknown-version"
 	CodeDuplicate       lookleap.Code = "duplicate"
 	CodeStatus          lookleap.Code = "status"
-	CodeWildcardLiteral lookleap.Code = "wildcard-literal"
+	codeWildcardLiteral lookleap.Code = "wildcard-literal"
 )
 
 // The classes of the errors that restrict an origin, for errors.Is. The errors are

@@ -100,7 +100,7 @@ func (p *Policy) decide(path string, reads bool) Decision {
 	}
 	switch {
 	case ok && reads && string(normal) == policyPath:
-		d.Allowed, d.Code = true, CodePolicyFile
+		d.Allowed, d.Code = true, codePolicyFile
 	case state != Valid:
 		d.Code = CodeRestricted
 	case len(path) > most:

@@ -117,9 +117,9 @@ func TestDecide(t *testing.T) {
 
 		{"AGT-6-16/accept-query", []string{"/search ALLOW"}, yes(allowed, "/search", "/search?q=a", "/search?q=/admin", "/search#f", "/search?q=%zz", "/search?a?b", "/search?q#f", "/search#f?q")},
 		{"AGT-6-16/reject-query", []string{"/search DISALLOW"}, no(disallowed, "/search", "/search?q=a", "/search?", "/search#f", "/search?a?b", "/search?q#f", "/search#f?q")},
-		{"AGT-6-18/accept-policy-file", []string{"/ DISALLOW"}, yes(CodePolicyFile, "/agents.txt", "/agents.txt?v=2", "/%61gents.txt", "/x/../agents.txt")},
+		{"AGT-6-18/accept-policy-file", []string{"/ DISALLOW"}, yes(codePolicyFile, "/agents.txt", "/agents.txt?v=2", "/%61gents.txt", "/x/../agents.txt")},
 		{"AGT-6-18/reject-everything-else", []string{"/ DISALLOW"}, no(disallowed, "/", "/agents.txt/x", "//agents.txt", "/agents.txt;x", "/Agents.txt", "/a/agents.txt")},
-		{"AGT-6-18/accept-even-if-disallowed", []string{"/agents.txt DISALLOW", "/*.txt DISALLOW"}, yes(CodePolicyFile, "/agents.txt")},
+		{"AGT-6-18/accept-even-if-disallowed", []string{"/agents.txt DISALLOW", "/*.txt DISALLOW"}, yes(codePolicyFile, "/agents.txt")},
 
 		{"AGT-6-03/accept-allow", []string{"/a ALLOW", "/b ALLOW limit=5", "/c\tALLOW\t"}, yes(allowed, "/a", "/b", "/c")},
 		{"AGT-6-03/reject-disallow", []string{"/a DISALLOW", "/b DISALLOW x=1", "/c\tDISALLOW\t"}, no(disallowed, "/a", "/b", "/c")},
@@ -161,26 +161,26 @@ func TestDecision(t *testing.T) {
 		finding lookleap.Code // expected at line
 		at      int
 	}{
-		{"AGT-6-05/accept-unknown", Options{}, []string{"/a ALLOW auth=token"}, "/a", Decision{Allowed: true, Matched: true, Code: allowed, Rule: "/a", Line: 2}, CodeUnknownParam, 2},
-		{"AGT-6-05/reject-unknown-on-request", Options{DenyUnknownParams: true}, []string{"/a ALLOW auth=token limit=5"}, "/a", Decision{Matched: true, Code: CodeUnknownParam, Rule: "/a", Line: 2}, CodeUnknownParam, 2},
+		{"AGT-6-05/accept-unknown", Options{}, []string{"/a ALLOW auth=token"}, "/a", Decision{Allowed: true, Matched: true, Code: allowed, Rule: "/a", Line: 2}, codeUnknownParam, 2},
+		{"AGT-6-05/reject-unknown-on-request", Options{DenyUnknownParams: true}, []string{"/a ALLOW auth=token limit=5"}, "/a", Decision{Matched: true, Code: codeUnknownParam, Rule: "/a", Line: 2}, codeUnknownParam, 2},
 		{"AGT-6-05/accept-known-on-request", Options{DenyUnknownParams: true}, []string{"/a ALLOW limit=5"}, "/a", Decision{Allowed: true, Matched: true, Code: allowed, Rule: "/a", Line: 2, Limit: 5}, "", 0},
 		{"AGT-6-06/accept-limit", Options{}, []string{"/a ALLOW limit=50"}, "/a/b", Decision{Allowed: true, Matched: true, Code: allowed, Rule: "/a", Line: 2, Limit: 50}, "", 0},
 		{"AGT-6-06/accept-any-case", Options{}, []string{"/a ALLOW Limit=050"}, "/a", Decision{Allowed: true, Matched: true, Code: allowed, Rule: "/a", Line: 2, Limit: 50}, "", 0},
 		{"AGT-6-06/accept-largest", Options{}, []string{"/a ALLOW limit=2147483647"}, "/a", Decision{Allowed: true, Matched: true, Code: allowed, Rule: "/a", Line: 2, Limit: math.MaxInt32}, "", 0},
-		{"AGT-6-06/accept-overflow-clamped", Options{}, []string{"/a ALLOW limit=2147483648"}, "/a", Decision{Allowed: true, Matched: true, Code: allowed, Rule: "/a", Line: 2, Limit: math.MaxInt32}, CodeBadLimit, 2},
-		{"AGT-6-06/accept-many-digits-clamped", Options{}, []string{"/a ALLOW limit=99999999999999999999"}, "/a", Decision{Allowed: true, Matched: true, Code: allowed, Rule: "/a", Line: 2, Limit: math.MaxInt32}, CodeBadLimit, 2},
+		{"AGT-6-06/accept-overflow-clamped", Options{}, []string{"/a ALLOW limit=2147483648"}, "/a", Decision{Allowed: true, Matched: true, Code: allowed, Rule: "/a", Line: 2, Limit: math.MaxInt32}, codeBadLimit, 2},
+		{"AGT-6-06/accept-many-digits-clamped", Options{}, []string{"/a ALLOW limit=99999999999999999999"}, "/a", Decision{Allowed: true, Matched: true, Code: allowed, Rule: "/a", Line: 2, Limit: math.MaxInt32}, codeBadLimit, 2},
 		{"AGT-6-05/accept-known-in-any-case", Options{DenyUnknownParams: true}, []string{"/a ALLOW Limit=5", "/b ALLOW LIMIT=7"}, "/b", Decision{Allowed: true, Matched: true, Code: allowed, Rule: "/b", Line: 3, Limit: 7}, "", 0},
-		{"AGT-6-05/reject-unknown-next-to-known", Options{DenyUnknownParams: true}, []string{"/a ALLOW limit=5 auth=x"}, "/a", Decision{Matched: true, Code: CodeUnknownParam, Rule: "/a", Line: 2}, CodeUnknownParam, 2},
+		{"AGT-6-05/reject-unknown-next-to-known", Options{DenyUnknownParams: true}, []string{"/a ALLOW limit=5 auth=x"}, "/a", Decision{Matched: true, Code: codeUnknownParam, Rule: "/a", Line: 2}, codeUnknownParam, 2},
 		{"AGT-6-06/reject-zero", Options{}, []string{"/a ALLOW limit=0"}, "/a", Decision{Matched: true, Code: lookleap.CodeLimit, Rule: "/a", Line: 2}, "", 0},
-		{"AGT-6-06/reject-negative", Options{}, []string{"/a ALLOW limit=-1"}, "/a", Decision{Matched: true, Code: CodeBadLimit, Rule: "/a", Line: 2}, CodeBadLimit, 2},
-		{"AGT-6-06/reject-fraction", Options{}, []string{"/a ALLOW limit=1.5"}, "/a", Decision{Matched: true, Code: CodeBadLimit, Rule: "/a", Line: 2}, CodeBadLimit, 2},
-		{"AGT-6-06/reject-exponent", Options{}, []string{"/a ALLOW limit=1e3"}, "/a", Decision{Matched: true, Code: CodeBadLimit, Rule: "/a", Line: 2}, CodeBadLimit, 2},
-		{"AGT-6-06/reject-word", Options{}, []string{"/a ALLOW limit=abc"}, "/a", Decision{Matched: true, Code: CodeBadLimit, Rule: "/a", Line: 2}, CodeBadLimit, 2},
-		{"AGT-6-06/reject-plus", Options{}, []string{"/a ALLOW limit=+5"}, "/a", Decision{Matched: true, Code: CodeBadLimit, Rule: "/a", Line: 2}, CodeBadLimit, 2},
-		{"AGT-6-06/reject-empty", Options{}, []string{"/a ALLOW limit="}, "/a", Decision{Matched: true, Code: CodeBadLimit, Rule: "/a", Line: 2}, CodeBadLimit, 2},
-		{"AGT-6-06/accept-other-directive", Options{}, []string{"/a ALLOW limit=abc", "/a/b ALLOW"}, "/a/b", Decision{Allowed: true, Matched: true, Code: allowed, Rule: "/a/b", Line: 3}, CodeBadLimit, 2},
+		{"AGT-6-06/reject-negative", Options{}, []string{"/a ALLOW limit=-1"}, "/a", Decision{Matched: true, Code: codeBadLimit, Rule: "/a", Line: 2}, codeBadLimit, 2},
+		{"AGT-6-06/reject-fraction", Options{}, []string{"/a ALLOW limit=1.5"}, "/a", Decision{Matched: true, Code: codeBadLimit, Rule: "/a", Line: 2}, codeBadLimit, 2},
+		{"AGT-6-06/reject-exponent", Options{}, []string{"/a ALLOW limit=1e3"}, "/a", Decision{Matched: true, Code: codeBadLimit, Rule: "/a", Line: 2}, codeBadLimit, 2},
+		{"AGT-6-06/reject-word", Options{}, []string{"/a ALLOW limit=abc"}, "/a", Decision{Matched: true, Code: codeBadLimit, Rule: "/a", Line: 2}, codeBadLimit, 2},
+		{"AGT-6-06/reject-plus", Options{}, []string{"/a ALLOW limit=+5"}, "/a", Decision{Matched: true, Code: codeBadLimit, Rule: "/a", Line: 2}, codeBadLimit, 2},
+		{"AGT-6-06/reject-empty", Options{}, []string{"/a ALLOW limit="}, "/a", Decision{Matched: true, Code: codeBadLimit, Rule: "/a", Line: 2}, codeBadLimit, 2},
+		{"AGT-6-06/accept-other-directive", Options{}, []string{"/a ALLOW limit=abc", "/a/b ALLOW"}, "/a/b", Decision{Allowed: true, Matched: true, Code: allowed, Rule: "/a/b", Line: 3}, codeBadLimit, 2},
 		{"AGT-6-08/reject-without-finding", Options{DenyUnknownParams: true}, []string{"/a DISALLOW limit=x auth=y"}, "/a", Decision{Matched: true, Code: disallowed, Rule: "/a", Line: 2}, "", 0},
-		{"AGT-6-10/accept-wildcard-reported", Options{}, []string{"/a/* ALLOW"}, "/a/*", Decision{Allowed: true, Matched: true, Code: allowed, Rule: "/a/*", Line: 2}, CodeWildcardLiteral, 2},
+		{"AGT-6-10/accept-wildcard-reported", Options{}, []string{"/a/* ALLOW"}, "/a/*", Decision{Allowed: true, Matched: true, Code: allowed, Rule: "/a/*", Line: 2}, codeWildcardLiteral, 2},
 		{"AGT-6-11/reject-conflict-reported", Options{}, []string{"/a ALLOW", "/a DISALLOW"}, "/a", Decision{Matched: true, Code: disallowed, Rule: "/a", Line: 3}, lookleap.CodeConflict, 3},
 		{"AGT-6-12/accept-strictest-limit", Options{}, []string{"/a ALLOW limit=50", "/a ALLOW limit=10"}, "/a", Decision{Allowed: true, Matched: true, Code: allowed, Rule: "/a", Line: 3, Limit: 10}, CodeDuplicate, 3},
 		{"AGT-6-12/accept-strictest-limit-first", Options{}, []string{"/a ALLOW limit=10", "/a ALLOW limit=50"}, "/a", Decision{Allowed: true, Matched: true, Code: allowed, Rule: "/a", Line: 2, Limit: 10}, CodeDuplicate, 3},
@@ -188,7 +188,7 @@ func TestDecision(t *testing.T) {
 		{"AGT-6-12/accept-limit-over-none", Options{}, []string{"/a ALLOW", "/a ALLOW limit=50"}, "/a", Decision{Allowed: true, Matched: true, Code: allowed, Rule: "/a", Line: 3, Limit: 50}, CodeDuplicate, 3},
 		{"AGT-6-12/accept-limit-before-none", Options{}, []string{"/a ALLOW limit=50", "/%61 ALLOW"}, "/a", Decision{Allowed: true, Matched: true, Code: allowed, Rule: "/a", Line: 2, Limit: 50}, CodeDuplicate, 3},
 		{"AGT-6-12/reject-zero-over-limit", Options{}, []string{"/a ALLOW limit=50", "/a ALLOW limit=0"}, "/a", Decision{Matched: true, Code: lookleap.CodeLimit, Rule: "/a", Line: 3}, CodeDuplicate, 3},
-		{"AGT-6-12/reject-bad-limit-over-none", Options{}, []string{"/a ALLOW limit=x", "/a ALLOW"}, "/a", Decision{Matched: true, Code: CodeBadLimit, Rule: "/a", Line: 2}, CodeDuplicate, 3},
+		{"AGT-6-12/reject-bad-limit-over-none", Options{}, []string{"/a ALLOW limit=x", "/a ALLOW"}, "/a", Decision{Matched: true, Code: codeBadLimit, Rule: "/a", Line: 2}, CodeDuplicate, 3},
 		{"AGT-6-12/reject-duplicate-disallow", Options{}, []string{"/a DISALLOW", "/a DISALLOW"}, "/a", Decision{Matched: true, Code: disallowed, Rule: "/a", Line: 2}, CodeDuplicate, 3},
 		{"AGT-6-13/accept-unlisted-by-option", Options{Unlisted: UnlistedAllow}, []string{"/a ALLOW"}, "/x", Decision{Allowed: true, Code: unlisted}, "", 0},
 		{"AGT-6-13/reject-unlisted-by-option", Options{Unlisted: UnlistedDeny}, []string{"/a DISALLOW"}, "/x", Decision{Code: unlisted}, "", 0},
@@ -235,7 +235,7 @@ func TestRestricted(t *testing.T) {
 		})
 	}
 	t.Run("AGT-5-04/accept-policy-file", func(t *testing.T) {
-		if d := restricted(malformed).Decide("/agents.txt"); !d.Allowed || d.Code != CodePolicyFile {
+		if d := restricted(malformed).Decide("/agents.txt"); !d.Allowed || d.Code != codePolicyFile {
 			t.Error(d)
 		}
 	})
@@ -252,7 +252,7 @@ func TestRestricted(t *testing.T) {
 		}
 	})
 	t.Run("AGT-6-17/reject-groups", func(t *testing.T) {
-		if _, err := Parse([]byte(signed("User-agent: x", "/a ALLOW")), Options{}); lookleap.CodeOf(err) != CodeBadDirective {
+		if _, err := Parse([]byte(signed("User-agent: x", "/a ALLOW")), Options{}); lookleap.CodeOf(err) != codeBadDirective {
 			t.Error(err)
 		}
 	})

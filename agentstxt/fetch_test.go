@@ -14,7 +14,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/flight"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // TestFetch: section 2, one read.
@@ -37,9 +37,9 @@ func TestFetch(t *testing.T) {
 	})
 	inWorld(t, "AGT-2-02/reject-other-origins", Options{}, func(w *world) {
 		w.servesFile(signed("/ DISALLOW"))
-		w.net.Site("www.shop.example").Body("/agents.txt", plainText, vectorFile)
+		w.net.Site("www.shop.example").File("/agents.txt", plainText, vectorFile)
 		w.site.Ports(443, 8443)
-		client := NewClient(&lookleap.Host{Fetcher: w.net.ForeignTransport(), Now: w.host.Now}, Options{})
+		client := NewClient(&lookleap.Host{Fetcher: w.net.Unguarded(), Now: w.host.Now}, Options{})
 		for url, want := range map[string]bool{"https://shop.example/status": false, "https://www.shop.example/status": true} {
 			if d, err := client.Decide(context.Background(), url); err != nil || d.Allowed != want {
 				w.Error(url, d, err)
@@ -78,7 +78,7 @@ func TestFetch(t *testing.T) {
 	})
 	inWorld(t, "AGT-2-14/accept-five-hops", Options{}, func(w *world) {
 		w.site.RedirectChain("/agents.txt", 4, "https://www.shop.example/policy")
-		w.net.Site("www.shop.example").Body("/policy", plainText, vectorFile)
+		w.net.Site("www.shop.example").File("/policy", plainText, vectorFile)
 		w.want(Valid, lookleap.CodeOK)
 		w.asked(6)
 		// It rules the origin first asked, and no other.
@@ -93,7 +93,7 @@ func TestFetch(t *testing.T) {
 	for _, status := range []int{301, 302, 303, 307, 308} {
 		inWorld(t, fmt.Sprint("AGT-2-14/accept-status-", status), Options{}, func(w *world) {
 			w.site.Status("/agents.txt", status, "Location", "https://www.shop.example/policy")
-			w.net.Site("www.shop.example").Body("/policy", plainText, vectorFile)
+			w.net.Site("www.shop.example").File("/policy", plainText, vectorFile)
 			w.want(Valid, lookleap.CodeOK)
 		})
 	}
@@ -104,14 +104,14 @@ func TestFetch(t *testing.T) {
 	}{
 		{"AGT-2-14/reject-sixth-hop", func(w *world) {
 			w.site.RedirectChain("/agents.txt", 5, "https://www.shop.example/policy")
-			w.net.Site("www.shop.example").Body("/policy", plainText, vectorFile)
+			w.net.Site("www.shop.example").File("/policy", plainText, vectorFile)
 		}, lookleap.CodeTooManyRedirects},
 		{"AGT-2-14/reject-hop-to-http", func(w *world) {
-			w.site.Redirect("/agents.txt", "http://shop.example/policy").Plain().Body("/policy", plainText, vectorFile)
+			w.site.Redirect("/agents.txt", "http://shop.example/policy").Plain().File("/policy", plainText, vectorFile)
 		}, lookleap.CodeNotHTTPS},
 		{"AGT-2-14/reject-hop-to-private-address", func(w *world) {
 			w.site.Redirect("/agents.txt", "https://inside.example/policy")
-			w.net.Site("inside.example").At("10.0.0.7").Body("/policy", plainText, vectorFile)
+			w.net.Site("inside.example").At("10.0.0.7").File("/policy", plainText, vectorFile)
 		}, lookleap.CodeBlockedAddress},
 		{"AGT-2-14/reject-loop", func(w *world) { w.site.Redirect("/agents.txt", "/agents.txt") }, lookleap.CodeTooManyRedirects},
 		{"AGT-2-14/reject-no-location", func(w *world) { w.site.Status("/agents.txt", 302) }, lookleap.CodeBadRedirect},
@@ -138,7 +138,7 @@ func TestFetch(t *testing.T) {
 	})
 	inWorld(t, "AGT-2-15/reject-slow-answer", Options{}, func(w *world) {
 		w.servesFile(vectorFile)
-		w.site.Fault("/agents.txt", lab.Delay(time.Minute))
+		w.site.Fault("/agents.txt", lookleaptest.Delay(time.Minute))
 		start := time.Now()
 		p := w.want(Restricted, lookleap.CodeUnreachable)
 		if took := time.Since(start); took != 10*time.Second || lookleap.CodeOf(errors.Unwrap(p.Err())) != lookleap.CodeTimeout {
@@ -162,19 +162,19 @@ func TestFetch(t *testing.T) {
 		set  func(w *world)
 	}{
 		{"AGT-2-12/reject-503", func(w *world) { w.site.Status("/agents.txt", 503) }},
-		{"AGT-2-12/reject-refused", func(w *world) { w.site.Connection(lab.Refused) }},
-		{"AGT-2-12/reject-reset", func(w *world) { w.site.Fault("/agents.txt", lab.Reset()) }},
-		{"AGT-2-12/reject-truncated", func(w *world) { w.servesFile(vectorFile); w.site.Fault("/agents.txt", lab.Truncated()) }},
-		{"AGT-2-12/reject-blackhole", func(w *world) { w.site.Connection(lab.Blackhole) }},
+		{"AGT-2-12/reject-refused", func(w *world) { w.site.Connection(lookleaptest.ConnectionRefused) }},
+		{"AGT-2-12/reject-reset", func(w *world) { w.site.Fault("/agents.txt", lookleaptest.Reset()) }},
+		{"AGT-2-12/reject-truncated", func(w *world) { w.servesFile(vectorFile); w.site.Fault("/agents.txt", lookleaptest.Truncated()) }},
+		{"AGT-2-12/reject-blackhole", func(w *world) { w.site.Connection(lookleaptest.ConnectionLost) }},
 		{"AGT-2-12/reject-no-such-name", func(w *world) { w.net.Name("shop.example").Clear() }},
 		{"AGT-2-12/reject-bogus-name", func(w *world) { w.servesFile(vectorFile); w.net.Name("shop.example").Bogus() }},
 		{"AGT-2-12/reject-dns-failure", func(w *world) { w.servesFile(vectorFile); w.net.Name("shop.example").ServFail() }},
-		{"AGT-2-12/reject-unverified-tls", func(w *world) { w.servesFile(vectorFile); w.site.Certificate(lab.UnknownCA) }},
-		{"AGT-8-03/reject-unknown-ca", func(w *world) { w.servesFile(vectorFile); w.site.Certificate(lab.UnknownCA) }},
-		{"AGT-8-03/reject-other-name", func(w *world) { w.servesFile(vectorFile); w.site.Certificate(lab.WrongName) }},
+		{"AGT-2-12/reject-unverified-tls", func(w *world) { w.servesFile(vectorFile); w.site.Certificate(lookleaptest.CertificateUnknownCA) }},
+		{"AGT-8-03/reject-unknown-ca", func(w *world) { w.servesFile(vectorFile); w.site.Certificate(lookleaptest.CertificateUnknownCA) }},
+		{"AGT-8-03/reject-other-name", func(w *world) { w.servesFile(vectorFile); w.site.Certificate(lookleaptest.CertificateWrongName) }},
 		{"AGT-8-03/reject-tls-1.1", func(w *world) { w.servesFile(vectorFile); w.site.MaxTLS(tls.VersionTLS11) }},
-		{"AGT-2-13/reject-206", func(w *world) { w.serves(lab.Status(206)) }},
-		{"AGT-2-13/reject-204", func(w *world) { w.serves(lab.Status(204)) }},
+		{"AGT-2-13/reject-206", func(w *world) { w.serves(lookleaptest.Status(206)) }},
+		{"AGT-2-13/reject-204", func(w *world) { w.serves(lookleaptest.Status(204)) }},
 	} {
 		inWorld(t, tt.name, Options{}, func(w *world) {
 			tt.set(w)
@@ -187,8 +187,8 @@ func TestFetch(t *testing.T) {
 		w.want(Valid, lookleap.CodeOK)
 	})
 	inWorld(t, "AGT-8-03/accept-http-by-default", Options{}, func(w *world) {
-		w.site.Plain().Body("/agents.txt", plainText, vectorFile)
-		p, err := Fetch(context.Background(), &lookleap.Host{Fetcher: w.net.ForeignTransport()}, "http://shop.example/")
+		w.site.Plain().File("/agents.txt", plainText, vectorFile)
+		p, err := Fetch(context.Background(), &lookleap.Host{Fetcher: w.net.Unguarded()}, "http://shop.example/")
 		if err != nil || p.State() != Valid {
 			w.Fatal(err, p.Err())
 		}
@@ -199,9 +199,9 @@ func TestFetch(t *testing.T) {
 	})
 	inWorld(t, "AGT-8-03/accept-http-under-its-own-name", Options{}, func(w *world) {
 		const file = "http://shop.example/agents.txt"
-		w.site.Plain().Body("/agents.txt", plainText, vectorFile)
+		w.site.Plain().File("/agents.txt", plainText, vectorFile)
 		req, _ := http.NewRequest("GET", "http://shop.example/status", nil)
-		v, err := Guard(&lookleap.Host{Fetcher: w.net.ForeignTransport()}).Check(req)
+		v, err := Guard(&lookleap.Host{Fetcher: w.net.Unguarded()}).Check(req)
 		if err != nil || v.Checks[0].Evidence[0].URL != file {
 			w.Error(v, err)
 		}
@@ -219,14 +219,14 @@ func TestFetch(t *testing.T) {
 			}
 			served(vectorFile).ServeHTTP(rw, r)
 		})
-		p, err := Fetch(context.Background(), &lookleap.Host{Fetcher: w.net.ForeignTransport()}, "http://shop.example/")
+		p, err := Fetch(context.Background(), &lookleap.Host{Fetcher: w.net.Unguarded()}, "http://shop.example/")
 		if err != nil || p.State() != Valid {
 			w.Fatal(err, p.Err())
 		}
 	})
 	inWorld(t, "AGT-8-03/reject-http-on-request", Options{}, func(w *world) {
-		w.site.Plain().Body("/agents.txt", plainText, vectorFile)
-		client := NewClient(&lookleap.Host{Fetcher: w.net.ForeignTransport()}, Options{RefuseHTTP: true})
+		w.site.Plain().File("/agents.txt", plainText, vectorFile)
+		client := NewClient(&lookleap.Host{Fetcher: w.net.Unguarded()}, Options{RefuseHTTP: true})
 		p, err := client.Policy(context.Background(), "http://shop.example/")
 		if err != nil || p.State() != Restricted || p.Reason() != lookleap.CodeInsecureTransport {
 			w.Fatal(err, p.Reason())
@@ -244,7 +244,7 @@ func TestFetch(t *testing.T) {
 		}
 	})
 	inWorld(t, "AGT-2-01/reject-other-places", Options{}, func(w *world) {
-		w.site.Body("/.well-known/agents.txt", plainText, vectorFile).Body("/Agents.txt", plainText, vectorFile).Body("/x/agents.txt", plainText, vectorFile)
+		w.site.File("/.well-known/agents.txt", plainText, vectorFile).File("/Agents.txt", plainText, vectorFile).File("/x/agents.txt", plainText, vectorFile)
 		w.want(Absent, CodeNoPolicy)
 		w.asked(1)
 	})
@@ -275,13 +275,13 @@ func TestMalformedRefetch(t *testing.T) {
 		if now := w.client.Generation("https://shop.example/"); now <= before.Generation {
 			w.Errorf("generation %d of the decision, %d now", before.Generation, now)
 		}
-		w.serves(lab.Status(503))
+		w.serves(lookleaptest.Status(503))
 		w.pass(10 * time.Minute)
 		w.want(Restricted, lookleap.CodeUnreachable) // the good copy does not come back
-		w.serves(lab.Status(403))
+		w.serves(lookleaptest.Status(403))
 		w.pass(time.Hour)
 		w.want(Absent, lookleap.CodeForbidden)
-		w.serves(lab.Status(304))
+		w.serves(lookleaptest.Status(304))
 		w.pass(time.Hour)
 		w.want(Restricted, lookleap.CodeUnreachable)
 		for _, r := range w.net.Journal().Requests()[2:] {
@@ -293,7 +293,7 @@ func TestMalformedRefetch(t *testing.T) {
 	inWorld(t, "AGT-5-05/accept-good-copy-without-malformed", Options{}, func(w *world) {
 		w.servesFile(vectorFile)
 		w.want(Valid, lookleap.CodeOK)
-		w.serves(lab.Status(503))
+		w.serves(lookleaptest.Status(503))
 		w.pass(time.Hour)
 		w.want(Valid, lookleap.CodeOK)
 	})
@@ -314,7 +314,7 @@ func TestMalformedRefetch(t *testing.T) {
 			if p, _ := w.client.Policy(context.Background(), "https://shop.example/"); p.State() != Restricted {
 				w.Fatal(p.State())
 			}
-			w.serves(lab.Status(503))
+			w.serves(lookleaptest.Status(503))
 			w.pass(10 * time.Minute)
 			w.want(Restricted, lookleap.CodeUnreachable)
 		})
@@ -354,7 +354,7 @@ func TestMemoryIsBounded(t *testing.T) {
 // TestRedirectedPolicy: what a redirect on the way to a policy says about caches.
 func TestRedirectedPolicy(t *testing.T) {
 	redirect := func(w *world, header ...string) {
-		w.serves(lab.Status(302, append([]string{"Location", "/file"}, header...)...))
+		w.serves(lookleaptest.Status(302, append([]string{"Location", "/file"}, header...)...))
 		w.site.Handle("/file", served(vectorFile, "Cache-Control", "max-age=86400"))
 	}
 	for name, header := range map[string][]string{
@@ -423,7 +423,7 @@ func TestConfirmedPolicy(t *testing.T) {
 				h.ServeHTTP(rw, r)
 				return
 			}
-			lab.Status(304, header...).ServeHTTP(rw, r)
+			lookleaptest.Status(304, header...).ServeHTTP(rw, r)
 		})
 	}
 	for name, validator := range map[string][]string{
@@ -432,12 +432,12 @@ func TestConfirmedPolicy(t *testing.T) {
 		inWorld(t, "O21/reject-other-url-"+name, Options{}, func(w *world) {
 			w.servesFile(vectorFile, validator...)
 			w.want(Valid, lookleap.CodeOK)
-			w.serves(lab.Status(302, "Location", "/file"))
+			w.serves(lookleaptest.Status(302, "Location", "/file"))
 			w.site.Handle("/file", unchanged(served(signed(newer)), validator...))
 			refuses(w)
 		})
 		inWorld(t, "O21/reject-url-that-led-there-"+name, Options{}, func(w *world) {
-			w.serves(lab.Status(302, "Location", "/file"))
+			w.serves(lookleaptest.Status(302, "Location", "/file"))
 			w.site.Handle("/file", served(vectorFile, validator...))
 			w.want(Valid, lookleap.CodeOK)
 			w.serves(unchanged(served(signed(newer)), validator...))
@@ -459,12 +459,12 @@ func TestConfirmedPolicy(t *testing.T) {
 	inWorld(t, "O21/reject-304-unasked", Options{}, func(w *world) {
 		w.servesFile(vectorFile)
 		w.want(Valid, lookleap.CodeOK)
-		w.serves(lab.Status(304))
+		w.serves(lookleaptest.Status(304))
 		w.pass(time.Hour)
 		w.want(Restricted, lookleap.CodeUnreachable)
 	})
 	inWorld(t, "O21/accept-confirmed-after-redirect", Options{}, func(w *world) {
-		w.serves(lab.Status(302, "Location", "/file"))
+		w.serves(lookleaptest.Status(302, "Location", "/file"))
 		w.site.Handle("/file", served(vectorFile, "ETag", `"1"`))
 		first := w.want(Valid, lookleap.CodeOK)
 		w.pass(time.Hour)

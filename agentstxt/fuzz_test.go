@@ -31,7 +31,7 @@ func FuzzParse(f *testing.F) {
 			if p != nil || !errors.As(err, &bad) || !bad.Code.Known() || bad.Message == "" || bad.Position.Offset > len(data) {
 				t.Fatalf("%v, %+v", p, err)
 			}
-			if d := p.Decide(path); d.Allowed && d.Code != CodePolicyFile {
+			if d := p.Decide(path); d.Allowed && d.Code != codePolicyFile {
 				t.Fatalf("a malformed file allows %q", path)
 			}
 		} else if p.State() != Valid || bytes.Count(data, []byte("*")) == 0 {
@@ -61,7 +61,7 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 		served := Judge(Response{Status: 200, ContentType: "text/plain", Body: data}, o)
-		if d := served.Decide(path); d.Allowed && served.State() == Restricted && d.Code != CodePolicyFile {
+		if d := served.Decide(path); d.Allowed && served.State() == Restricted && d.Code != codePolicyFile {
 			t.Fatal("a restricted origin allows")
 		}
 		if signed, err := Sign(data); err == nil {
@@ -100,7 +100,7 @@ func FuzzDecide(f *testing.F) {
 		if q := p.Decide(before + "?query#fragment"); q.Allowed != d.Allowed || q.Code != d.Code || q.Line != d.Line {
 			t.Fatalf("%v with a query: %v", d, q)
 		}
-		if d.Allowed && !d.Matched && d.Code != unlisted && d.Code != CodePolicyFile {
+		if d.Allowed && !d.Matched && d.Code != unlisted && d.Code != codePolicyFile {
 			t.Fatalf("allowed for no reason: %v", d)
 		}
 		normal, ok := appendNormal(nil, orRoot(before))
@@ -120,7 +120,7 @@ func FuzzDecide(f *testing.F) {
 			t.Fatalf("the index finds %+v for %q, a search finds %+v", got, normal, want)
 		}
 		// A reading of a path never is permitted more than the path itself.
-		if literal := p.permits(got); p.State() == Valid && d.Allowed && d.Code != CodePolicyFile && literal < 3 {
+		if literal := p.permits(got); p.State() == Valid && d.Allowed && d.Code != codePolicyFile && literal < 3 {
 			t.Fatalf("%v, but the rule of its normal form denies", d)
 		}
 	})

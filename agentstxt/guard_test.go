@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // guarded returns an http.Client behind a guard.
@@ -35,7 +35,7 @@ func (w *world) get(c *http.Client, url string) error {
 func TestGuard(t *testing.T) {
 	inWorld(t, "AGT-5-04/accept-allowed-paths", Options{}, func(w *world) {
 		w.servesFile(vectorFile)
-		w.site.Body("/status", plainText, "fine")
+		w.site.File("/status", plainText, "fine")
 		c, g := w.guarded(Options{})
 		if err := w.get(c, "https://shop.example/status?x=1#f"); err != nil {
 			w.Error(err)
@@ -81,7 +81,7 @@ func TestGuard(t *testing.T) {
 	})
 	inWorld(t, "AGT-5-08/accept-host-that-stops-using-the-package", Options{}, func(w *world) {
 		w.servesFile("broken")
-		w.site.Body("/status", plainText, "fine")
+		w.site.File("/status", plainText, "fine")
 		c, _ := w.guarded(Options{Unlisted: UnlistedAllow, Foreign: ForeignIgnore})
 		if err := w.get(c, "https://shop.example/status"); err != nil { // foreign, and ignored on request
 			w.Error(err)
@@ -92,7 +92,7 @@ func TestGuard(t *testing.T) {
 	})
 	inWorld(t, "AGT-5-05/reject-decision-of-an-older-generation", Options{}, func(w *world) {
 		w.servesFile(vectorFile)
-		w.site.Body("/status", plainText, "fine")
+		w.site.File("/status", plainText, "fine")
 		c, g := w.guarded(Options{})
 		if err := w.get(c, "https://shop.example/status"); err != nil {
 			w.Fatal(err)
@@ -107,7 +107,7 @@ func TestGuard(t *testing.T) {
 	})
 	inWorld(t, "AGT-6-07/reject-fifty-first-request", Options{}, func(w *world) {
 		w.servesFile(vectorFile)
-		w.site.Body("/dashboard*", plainText, "fine")
+		w.site.File("/dashboard*", plainText, "fine")
 		c, _ := w.guarded(Options{})
 		for i := range 50 {
 			if err := w.get(c, "https://shop.example/dashboard/"+strings.Repeat("x", i)); err != nil {
@@ -129,7 +129,7 @@ func TestGuard(t *testing.T) {
 	})
 	inWorld(t, "AGT-6-07/reject-redirects-and-retries-count", Options{}, func(w *world) {
 		w.servesFile(signed("/ ALLOW limit=3"))
-		w.site.Redirect("/a", "/b").Redirect("/b", "/c").Body("/c", plainText, "fine")
+		w.site.Redirect("/a", "/b").Redirect("/b", "/c").File("/c", plainText, "fine")
 		c, _ := w.guarded(Options{})
 		if err := w.get(c, "https://shop.example/a"); err != nil { // three requests
 			w.Fatal(err)
@@ -140,7 +140,7 @@ func TestGuard(t *testing.T) {
 	})
 	inWorld(t, "AGT-6-07/accept-window-of-the-host", Options{}, func(w *world) {
 		w.servesFile(signed("/ ALLOW limit=1"))
-		w.site.Body("/a", plainText, "fine")
+		w.site.File("/a", plainText, "fine")
 		c, _ := w.guarded(Options{Window: time.Minute})
 		for range 3 {
 			if err := w.get(c, "https://shop.example/a"); err != nil {
@@ -151,9 +151,9 @@ func TestGuard(t *testing.T) {
 		}
 	})
 	inWorld(t, "AGT-2-02/reject-redirect-to-restricted-origin", Options{}, func(w *world) {
-		w.serves(lab.Status(404))
+		w.serves(lookleaptest.Status(404))
 		w.site.Redirect("/a", "https://closed.example/b")
-		w.net.Site("closed.example").Body("/agents.txt", plainText, signed("/ DISALLOW")).Body("/b", plainText, "secret")
+		w.net.Site("closed.example").File("/agents.txt", plainText, signed("/ DISALLOW")).File("/b", plainText, "secret")
 		c, _ := w.guarded(Options{})
 		if v := refusal(w, w.get(c, "https://shop.example/a")); v.Subject != "https://closed.example/b" || v.Code != disallowed {
 			w.Errorf("%v", v)
@@ -161,7 +161,7 @@ func TestGuard(t *testing.T) {
 	})
 	inWorld(t, "AGT-6-15/reject-evasion-on-the-wire", Options{}, func(w *world) {
 		w.servesFile(signed("/admin DISALLOW"))
-		w.site.Body("*", plainText, "secret")
+		w.site.File("*", plainText, "secret")
 		c, _ := w.guarded(Options{})
 		for _, url := range []string{"https://shop.example//admin", "https://shop.example/%61dmin", "https://shop.example/x/..//admin", `https://shop.example/\admin`, "https://shop.example/;x/admin", "https://SHOP.example:443/admin"} {
 			if v := refusal(w, w.get(c, url)); v.Code != disallowed {
@@ -218,7 +218,7 @@ func TestGuard(t *testing.T) {
 	})
 	inWorld(t, "AGT-5-04/accept-guard-behind-another", Options{}, func(w *world) {
 		w.servesFile(vectorFile)
-		w.site.Body("/status", plainText, "fine")
+		w.site.File("/status", plainText, "fine")
 		outer := Guard(&lookleap.Host{Fetcher: Guard(w.host), Now: w.host.Now})
 		if err := w.get(&http.Client{Transport: outer}, "https://shop.example/status"); err != nil {
 			w.Error(err)
@@ -236,7 +236,7 @@ func TestGuard(t *testing.T) {
 	})
 	inWorld(t, "cancel-is-no-refusal", Options{}, func(w *world) {
 		w.servesFile(vectorFile)
-		w.site.Fault("/agents.txt", lab.Delay(time.Second))
+		w.site.Fault("/agents.txt", lookleaptest.Delay(time.Second))
 		_, g := w.guarded(Options{})
 		ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
 		defer cancel()
@@ -248,7 +248,7 @@ func TestGuard(t *testing.T) {
 	})
 	inWorld(t, "reports-refusals", Options{}, func(w *world) {
 		w.servesFile("broken")
-		var events lab.Events
+		var events lookleaptest.Events
 		w.host.Observe = events.Observe
 		c, _ := w.guarded(Options{})
 		err := w.get(c, "https://shop.example/secret?q=1")
@@ -284,7 +284,7 @@ func (c *closing) Close() error {
 func TestGuardConcurrently(t *testing.T) {
 	inWorld(t, "AGT-6-07/reject-concurrently", Options{}, func(w *world) {
 		w.servesFile(signed("/ ALLOW limit=20"))
-		w.site.Body("/a", plainText, "fine")
+		w.site.File("/a", plainText, "fine")
 		c, _ := w.guarded(Options{})
 		var mu sync.Mutex
 		passed := 0
@@ -381,7 +381,7 @@ func TestTransparentCompression(t *testing.T) {
 func TestGuardedRequests(t *testing.T) {
 	inWorld(t, "AGT-5-04/accept-headers", Options{}, func(w *world) {
 		w.servesFile(vectorFile)
-		w.site.Body("/status", plainText, "fine")
+		w.site.File("/status", plainText, "fine")
 		_, g := w.guarded(Options{})
 		for name, c := range map[string]struct{ method, field, value, encoding string }{
 			"plain": {"GET", "X-Test", "a", "gzip"}, "range": {"GET", "Range", "bytes=0-1", ""}, "encoding": {"GET", "Accept-Encoding", "br", "br"}, "head": {"HEAD", "X-Test", "b", ""},
@@ -413,7 +413,7 @@ func TestGuardedRequests(t *testing.T) {
 	})
 	inWorld(t, "AGT-5-04/accept-request-without-host-field", Options{}, func(w *world) {
 		w.servesFile(vectorFile)
-		w.site.Body("/status", plainText, "fine")
+		w.site.File("/status", plainText, "fine")
 		_, g := w.guarded(Options{})
 		resp, err := g.RoundTrip(&http.Request{Method: "GET", URL: &url.URL{Scheme: "https", Host: "shop.example", Path: "/status"}})
 		if err != nil {
@@ -423,7 +423,7 @@ func TestGuardedRequests(t *testing.T) {
 	})
 	inWorld(t, "AGT-5-04/reject-requests-without-an-origin", Options{}, func(w *world) {
 		w.servesFile(vectorFile)
-		w.site.Body("/status", plainText, "fine")
+		w.site.File("/status", plainText, "fine")
 		_, g := w.guarded(Options{})
 		for _, c := range []struct {
 			url     *url.URL

@@ -187,7 +187,7 @@ func TestRefusalCodes(t *testing.T) {
 		{unavailable(lookleap.CodeUnreachable, "x", &lookleap.ResponseError{Status: 500}), lookleap.CodeUnavailable, "the server answered 500"},
 		{unavailable(CodeAccessDenied, "x", &lookleap.ResponseError{Status: 499}), CodeAccessDenied, "the server answered 499"},
 		{unavailable(CodeAccessDenied, "x", &lookleap.ResponseError{}), CodeAccessDenied, CodeAccessDenied.Title()},
-		{malformed(CodeBadDirective, lookleap.Position{}, "x", ""), CodeBadDirective, CodeBadDirective.Title()},
+		{malformed(codeBadDirective, lookleap.Position{}, "x", ""), codeBadDirective, codeBadDirective.Title()},
 	} {
 		if code, reason := refusalCode(c.err), because(c.err); code != c.code || reason != c.reason {
 			t.Errorf("%v: %s, %s, want %s, %s", c.err, code, reason, c.code, c.reason)
@@ -206,8 +206,8 @@ func TestFixes(t *testing.T) {
 		CodeRobotsDisallowed:           {"no option lifts it", "lookleap.Retryable"},
 		CodeForeignDisallowed:          {"no option lifts it", "lookleap.Retryable"},
 		CodeUnlisted:                   {"set Options.Unlisted", "lookleap.Retryable"},
-		CodeBadLimit:                   {"in digits", "lookleap.Retryable"},
-		CodeUnknownParam:               {"Options.DenyUnknownParams", "lookleap.Retryable"},
+		codeBadLimit:                   {"in digits", "lookleap.Retryable"},
+		codeUnknownParam:               {"Options.DenyUnknownParams", "lookleap.Retryable"},
 		lookleap.CodeInsecureTransport: {"Options.RefuseHTTP", "lookleap.Retryable"},
 		lookleap.CodeNotHTTPS:          {"sends nothing over http", "lookleap.Retryable"},
 		lookleap.CodeBlockedPort:       {"FetcherOptions.Ports", "lookleap.Retryable"},

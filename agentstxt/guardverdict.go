@@ -57,9 +57,9 @@ func fixFor(code lookleap.Code, temporary bool) string {
 		return "request other paths, or ask the site's operator; no option lifts it"
 	case CodeUnlisted:
 		return "set Options.Unlisted to request paths that the file does not list"
-	case CodeBadLimit:
+	case codeBadLimit:
 		return "ask the site's operator to write the limit in digits"
-	case CodeUnknownParam:
+	case codeUnknownParam:
 		return "unset Options.DenyUnknownParams to ignore such parameters"
 	case lookleap.CodeInsecureTransport:
 		return "use https, or unset Options.RefuseHTTP"
@@ -114,7 +114,7 @@ func (c *Client) verdict(x *decided) *lookleap.Verdict {
 		}
 		if usage := x.robots.value.statedAt(x.target.path, x.target.query, x.target.hasQuery); !usage.IsZero() {
 			v.Checks = append(v.Checks, lookleap.Check{
-				Code: CodeUsage, Status: lookleap.Noted,
+				Code: codeUsage, Status: lookleap.Noted,
 				Message: "the site states about the use of its content: " + usage.String(), Until: x.robots.recheck,
 				Evidence: []lookleap.Evidence{{URL: x.robots.evidence.URL, Text: usage.String()}},
 			})

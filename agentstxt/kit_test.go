@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // vector is the hash line of the three directives of section 3.
@@ -49,7 +49,7 @@ func wantDenied(t testing.TB, p *Policy) {
 		}
 	}
 	for _, path := range []string{"/agents.txt", "/agents.txt?x=1", "/%61gents.txt", "/./agents.txt"} {
-		if d := p.Decide(path); !d.Allowed || d.Code != CodePolicyFile {
+		if d := p.Decide(path); !d.Allowed || d.Code != codePolicyFile {
 			t.Errorf("Decide(%q) = %v, want the policy file to stay readable", path, d)
 		}
 	}
@@ -67,12 +67,12 @@ func hasFinding(p *Policy, code lookleap.Code) (lookleap.Finding, bool) {
 
 const plainText = "text/plain; charset=utf-8"
 
-// world is a site in a lab, and a client that asks it.
+// world is a site in an internet, and a client that asks it.
 type world struct {
 	testing.TB
-	net    *lab.Internet
+	net    *lookleaptest.Internet
 	host   *lookleap.Host
-	site   *lab.Site
+	site   *lookleaptest.Site
 	client *Client
 }
 
@@ -80,9 +80,9 @@ type world struct {
 func inWorld(t *testing.T, name string, o Options, test func(w *world)) {
 	t.Run(name, func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			net := lab.New()
+			net := lookleaptest.NewInternet()
 			defer net.Close()
-			host := net.Host()
+			host := net.StubHost()
 			test(&world{TB: t, net: net, host: host, site: net.Site("shop.example"), client: NewClient(host, o)})
 		})
 	})

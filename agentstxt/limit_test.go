@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 func TestLimitOfZeroNeverPasses(t *testing.T) {
@@ -33,8 +33,8 @@ func (brokenLimiter) Wait(context.Context, string, lookleap.Rate) (time.Duration
 func TestSeparateCounts(t *testing.T) {
 	inWorld(t, "AGT-6-07/accept-other-directives-and-origins", Options{}, func(w *world) {
 		w.servesFile(signed("/a ALLOW limit=1", "/b ALLOW limit=2", "/a/c ALLOW limit=1"))
-		w.net.Site("www.shop.example").Body("/agents.txt", plainText, signed("/a ALLOW limit=1")).Body("*", plainText, "fine")
-		w.site.Body("*", plainText, "fine")
+		w.net.Site("www.shop.example").File("/agents.txt", plainText, signed("/a ALLOW limit=1")).File("*", plainText, "fine")
+		w.site.File("*", plainText, "fine")
 		c, _ := w.guarded(Options{})
 		for _, url := range []string{"https://shop.example/a", "https://shop.example/b", "https://shop.example/b/x", "https://shop.example/a/c", "https://www.shop.example/a"} {
 			if err := w.get(c, url); err != nil {
@@ -49,7 +49,7 @@ func TestSeparateCounts(t *testing.T) {
 	})
 	inWorld(t, "AGT-6-07/reject-directive-in-another-line", Options{}, func(w *world) {
 		w.servesFile(signed("/a ALLOW limit=1"), "Cache-Control", "max-age=300")
-		w.site.Body("*", plainText, "fine")
+		w.site.File("*", plainText, "fine")
 		c, _ := w.guarded(Options{})
 		if err := w.get(c, "https://shop.example/a"); err != nil {
 			w.Fatal(err)
@@ -68,11 +68,11 @@ func TestSeparateCounts(t *testing.T) {
 func TestSharedLimiter(t *testing.T) {
 	inWorld(t, "AGT-6-07/reject-in-another-process", Options{}, func(w *world) {
 		w.servesFile(signed("/dashboard ALLOW limit=3"))
-		w.site.Body("/dashboard*", plainText, "fine")
+		w.site.File("/dashboard*", plainText, "fine")
 		limiter := lookleap.NewMemoryLimiter()
 		refused := 0
 		for range 3 { // three processes with one limiter
-			host := w.net.Host()
+			host := w.net.StubHost()
 			host.Limiter = limiter
 			w.host = host
 			c, _ := w.guarded(Options{})
@@ -88,7 +88,7 @@ func TestSharedLimiter(t *testing.T) {
 	})
 	inWorld(t, "AGT-6-07/reject-uncounted", Options{}, func(w *world) {
 		w.servesFile(signed("/dashboard ALLOW limit=3", "/free ALLOW"))
-		w.site.Body("/*", plainText, "fine")
+		w.site.File("/*", plainText, "fine")
 		w.host.Limiter = brokenLimiter{}
 		c, _ := w.guarded(Options{})
 		if v := refusal(w, w.get(c, "https://shop.example/dashboard")); v.Code != lookleap.CodeLimiterFailed || v.Summary != "the limit of the policy could not be checked" {
@@ -99,11 +99,11 @@ func TestSharedLimiter(t *testing.T) {
 		}
 	})
 	inWorld(t, "AGT-2-11/reject-before-the-time-that-another-process-was-told", Options{}, func(w *world) {
-		w.site.Handle(policyPath, lab.Status(429, "Retry-After", "600"))
+		w.site.Handle(policyPath, lookleaptest.Status(429, "Retry-After", "600"))
 		limiter := lookleap.NewMemoryLimiter()
 		asked := func() int { return len(w.net.Journal().Requests("shop.example")) }
 		for range 3 {
-			host := w.net.Host()
+			host := w.net.StubHost()
 			host.Limiter = limiter
 			if _, err := NewClient(host, Options{}).Decide(w.Context(), "https://shop.example/x"); err != nil {
 				w.Error(err)

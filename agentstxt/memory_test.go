@@ -8,7 +8,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/flight"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/internal/test/alloctest"
 )
 
 // TestMemory: the memory of cached files is not much more than its estimate, whatever they contain.
@@ -53,7 +53,7 @@ func TestMemory(t *testing.T) {
 		"foreign-rules": foreign("Disallow: /%d"),
 	} {
 		t.Run("O61/accept-estimate-of-"+name, func(t *testing.T) {
-			lab.CheckEstimate(t, load)
+			alloctest.CheckEstimate(t, load)
 		})
 	}
 	t.Run("O61/reject-files-beyond-the-memory", func(t *testing.T) {

@@ -32,7 +32,7 @@ func Parse(data []byte, options Options) (*Policy, error) {
 			"save it without one")
 	}
 	if version, ok := s.meta["version"]; ok && version != "1" && version != "1.0" {
-		b.find(lookleap.SeverityWarning, CodeUnknownVersion, "AGT-4-05", s.versionAt.Line,
+		b.find(lookleap.SeverityWarning, codeUnknownVersion, "AGT-4-05", s.versionAt.Line,
 			fmt.Sprintf("version %s is unknown, so the file is read as version 1.0", plaintext.Quote(version, maxQuoted)), "")
 	}
 	for l := newLines(data); l.next(); {
@@ -71,8 +71,8 @@ const (
 	unknownParam
 )
 
-var unmetCodes = [...]lookleap.Code{satisfiable: lookleap.CodeOK, zeroLimit: lookleap.CodeLimit, badLimit: CodeBadLimit,
-	unknownParam: CodeUnknownParam}
+var unmetCodes = [...]lookleap.Code{satisfiable: lookleap.CodeOK, zeroLimit: lookleap.CodeLimit, badLimit: codeBadLimit,
+	unknownParam: codeUnknownParam}
 
 func (c condition) stricterThan(other condition) bool {
 	if c.unmet != other.unmet {
@@ -122,7 +122,7 @@ func (b *builder) add(d Directive) {
 	}
 	wild := hasWildcard(d.Path)
 	if wild && r.allow {
-		b.find(lookleap.SeverityWarning, CodeWildcardLiteral, "AGT-6-10", r.line,
+		b.find(lookleap.SeverityWarning, codeWildcardLiteral, "AGT-6-10", r.line,
 			"a wildcard in the path of an ALLOW line is read literally", "write the path without it")
 	}
 	for _, form := range forms {
@@ -149,7 +149,7 @@ func (b *builder) readConditions(d Directive) (strictest condition) {
 		case strings.EqualFold(param.Key, "limit"):
 			c = b.readLimit(d.Line, param.Value)
 		default:
-			b.find(lookleap.SeverityWarning, CodeUnknownParam, "AGT-6-05", d.Line,
+			b.find(lookleap.SeverityWarning, codeUnknownParam, "AGT-6-05", d.Line,
 				fmt.Sprintf("the parameter %s is unknown", plaintext.Quote(param.Key, maxQuoted)), "")
 			if b.options.DenyUnknownParams {
 				c.unmet = unknownParam
@@ -168,14 +168,14 @@ func (b *builder) readLimit(line int, value string) condition {
 		digits = digits && isDigit(value[i])
 	}
 	if !digits {
-		b.find(lookleap.SeverityWarning, CodeBadLimit, "AGT-6-06", line,
+		b.find(lookleap.SeverityWarning, codeBadLimit, "AGT-6-06", line,
 			fmt.Sprintf("the limit %s is not a number, so its paths are denied", plaintext.Quote(value, maxQuoted)), "write digits only")
 		return condition{unmet: badLimit}
 	}
 	n, err := strconv.ParseInt(value, 10, 32)
 	switch {
 	case err != nil:
-		b.find(lookleap.SeverityInfo, CodeBadLimit, "AGT-6-06", line,
+		b.find(lookleap.SeverityInfo, codeBadLimit, "AGT-6-06", line,
 			fmt.Sprintf("the limit %s is read as %d", plaintext.Quote(value, maxQuoted), math.MaxInt32), "")
 		return condition{limit: math.MaxInt32}
 	case n == 0:

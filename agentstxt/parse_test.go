@@ -17,7 +17,7 @@ func TestDocument(t *testing.T) {
 	const (
 		missing   = CodeHashMissing
 		mismatch  = CodeHashMismatch
-		bad       = CodeBadDirective
+		bad       = codeBadDirective
 		notUTF8   = lookleap.CodeNotUTF8
 		tooLarge  = lookleap.CodeTooLarge
 		foreign   = CodeForeignFormat
@@ -415,7 +415,7 @@ func TestMeta(t *testing.T) {
 	})
 	t.Run("AGT-4-05/accept-with-finding", func(t *testing.T) {
 		p, _ := Parse([]byte("#\n# version: 9\n"+vectorFile), Options{})
-		if f, ok := hasFinding(p, CodeUnknownVersion); !ok || f.Line != 2 {
+		if f, ok := hasFinding(p, codeUnknownVersion); !ok || f.Line != 2 {
 			t.Errorf("findings %v", p.Findings())
 		}
 		if p.Decide("/admin").Allowed || !p.Decide("/status").Allowed {

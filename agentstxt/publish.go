@@ -26,7 +26,7 @@ func Format(directives []Directive, meta map[string]string) ([]byte, error) {
 	for _, key := range slices.Sorted(maps.Keys(meta)) {
 		line := fmt.Sprintf("# %s: %s", key, meta[key])
 		if k, v, ok := metaComment([]byte(line)); !ok || k != key || v != meta[key] || bytes.ContainsAny([]byte(line), "\r\n\x00") {
-			return nil, malformed(CodeBadDirective, lookleap.Position{}, fmt.Sprintf("%s: %s cannot be written as metadata",
+			return nil, malformed(codeBadDirective, lookleap.Position{}, fmt.Sprintf("%s: %s cannot be written as metadata",
 				plaintext.Quote(key, maxQuoted), plaintext.Quote(meta[key], maxQuoted)),
 				"use a lower-case key of letters, digits and - _ . and a value of one short line")
 		}
@@ -35,7 +35,7 @@ func Format(directives []Directive, meta map[string]string) ([]byte, error) {
 	for i, d := range directives {
 		line := d.String()
 		if bad := cannotWrite(d, line); bad != nil {
-			return nil, malformed(CodeBadDirective, lookleap.Position{},
+			return nil, malformed(codeBadDirective, lookleap.Position{},
 				fmt.Sprintf("directive %d, %s: %s", i+1, plaintext.Quote(line, maxQuoted), bad.message), bad.fix)
 		}
 		file.WriteString(line + "\n")

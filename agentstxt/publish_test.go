@@ -48,7 +48,7 @@ func TestFormat(t *testing.T) {
 		t.Run("AGT-7-04/reject-with-message", func(t *testing.T) {
 			var bad *lookleap.Error
 			if file, err := Format([]Directive{{Path: "/ok", Action: Allow}, c.d}, nil); file != nil || !errors.As(err, &bad) ||
-				!strings.Contains(bad.Message, c.says) || bad.Fix == "" || bad.Code != CodeBadDirective {
+				!strings.Contains(bad.Message, c.says) || bad.Fix == "" || bad.Code != codeBadDirective {
 				t.Errorf("%v, want %s:\n%s", err, c.says, file)
 			}
 		})

@@ -80,7 +80,7 @@ func (f *RobotsFile) decide(path, query string, hasQuery bool) Decision {
 	normal := robotsPath(room[:0], path, query, hasQuery)
 	switch {
 	case string(normal) == robotsPathName:
-		d.Code = CodePolicyFile
+		d.Code = codePolicyFile
 		return d
 	case f.err != nil:
 		d.Allowed, d.Code = false, refusalCode(f.err)

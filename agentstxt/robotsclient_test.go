@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // meeting is a handler for several files that answers once each of them was asked for.
@@ -90,7 +90,7 @@ func TestRedirectedRobots(t *testing.T) {
 					if hop == 0 {
 						more = append([]string{"Location", to}, header...)
 					}
-					w.site.Handle(from, lab.Status(302, more...))
+					w.site.Handle(from, lookleaptest.Status(302, more...))
 					w.site.Handle(to, file)
 				}
 				asked := func() (n int) {

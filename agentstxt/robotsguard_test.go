@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // robots sets what the site answers for robots.txt.
@@ -21,7 +21,7 @@ func (w *world) robots(file string, header ...string) {
 func (w *world) bothFiles(policy, robots string) {
 	w.servesFile(policy)
 	w.robots(robots)
-	w.site.Body("/a*", plainText, "fine").Body("/b*", plainText, "fine")
+	w.site.File("/a*", plainText, "fine").File("/b*", plainText, "fine")
 }
 
 func TestGuardRobots(t *testing.T) {
@@ -85,7 +85,7 @@ func TestGuardRobots(t *testing.T) {
 		w.bothFiles(signed("/a MAYBE"), "")
 		w.site.Handle("/robots.txt", http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
 		c, _ := w.guarded(web)
-		if v := refusal(w, w.get(c, "https://shop.example/a")); v.Code != CodeBadDirective {
+		if v := refusal(w, w.get(c, "https://shop.example/a")); v.Code != codeBadDirective {
 			w.Error(v)
 		}
 		for _, r := range w.net.Journal().Requests() {
@@ -118,7 +118,7 @@ func TestGuardRobots(t *testing.T) {
 		for i := 1; i < 5; i++ {
 			other.Redirect(fmt.Sprint("/", i), fmt.Sprint("/", i+1))
 		}
-		other.Body("/5", plainText, "User-agent: *\nDisallow: /a\n")
+		other.File("/5", plainText, "User-agent: *\nDisallow: /a\n")
 		c, _ := w.guarded(web)
 		if v := refusal(w, w.get(c, "https://shop.example/a")); v.Code != CodeRobotsDisallowed {
 			w.Error(v)
@@ -130,7 +130,7 @@ func TestGuardRobots(t *testing.T) {
 		for i := 1; i < 6; i++ {
 			w.site.Redirect(fmt.Sprint("/", i), fmt.Sprint("/", i+1))
 		}
-		w.site.Body("/6", plainText, "User-agent: *\nDisallow: /a\n")
+		w.site.File("/6", plainText, "User-agent: *\nDisallow: /a\n")
 		c, _ := w.guarded(web)
 		if err := w.get(c, "https://shop.example/a"); err != nil {
 			w.Error(err)
@@ -139,7 +139,7 @@ func TestGuardRobots(t *testing.T) {
 	inWorld(t, "AGT-1-01/kept-at-most-a-day", web, func(w *world) {
 		w.servesFile(signed("/b DISALLOW"), "Cache-Control", "max-age=9999999")
 		w.robots("User-agent: *\nDisallow: /c\n", "Cache-Control", "max-age=9999999")
-		w.site.Body("/a", plainText, "fine")
+		w.site.File("/a", plainText, "fine")
 		c, _ := w.guarded(web)
 		for range 3 {
 			if err := w.get(c, "https://shop.example/a"); err != nil {
@@ -156,7 +156,7 @@ func TestGuardRobots(t *testing.T) {
 	inWorld(t, "AGT-1-01/old-copy-for-a-day-while-the-server-fails", web, func(w *world) {
 		w.servesFile(signed("/b DISALLOW"))
 		w.robots("User-agent: *\nDisallow: /c\n")
-		w.site.Body("/a", plainText, "fine")
+		w.site.File("/a", plainText, "fine")
 		c, _ := w.guarded(web)
 		if err := w.get(c, "https://shop.example/a"); err != nil {
 			w.Fatal(err)
@@ -179,7 +179,7 @@ func TestGuardRobots(t *testing.T) {
 	inWorld(t, "AGT-1-01/asks-by-name-and-entity-tag", web, func(w *world) {
 		w.servesFile(signed("/b DISALLOW"))
 		w.robots("User-agent: *\nDisallow: /c\n", "ETag", `"1"`)
-		w.site.Body("/a", plainText, "fine")
+		w.site.File("/a", plainText, "fine")
 		c, _ := w.guarded(web)
 		for range 2 {
 			if err := w.get(c, "https://shop.example/a"); err != nil {
@@ -237,7 +237,7 @@ func TestGuardForeign(t *testing.T) {
 	} {
 		inWorld(t, "AGT-3-12/"+tt.name, web, func(w *world) {
 			w.servesFile(tt.file)
-			w.site.Body("*", plainText, "fine").Status("/robots.txt", 404)
+			w.site.File("*", plainText, "fine").Status("/robots.txt", 404)
 			c, _ := w.guarded(web)
 			for _, path := range tt.yes {
 				if err := w.get(c, "https://shop.example"+path); err != nil {
@@ -283,10 +283,10 @@ func TestGuardReasons(t *testing.T) {
 		{"port", func(*world) {}, "https://shop.example:8443/", lookleap.CodeBlockedPort, true, "FetcherOptions.Ports"},
 		{"http", func(*world) {}, "http://shop.example/", lookleap.CodeNotHTTPS, true, "use https"},
 		{"no-name", func(*world) {}, "https://missing.example/", lookleap.CodeNoAddress, false, "lookleap.Retryable"},
-		{"slow", func(w *world) { w.site.Fault("/agents.txt", lab.Delay(time.Minute)) }, "", lookleap.CodeTimeout, false, "lookleap.Retryable"},
+		{"slow", func(w *world) { w.site.Fault("/agents.txt", lookleaptest.Delay(time.Minute)) }, "", lookleap.CodeTimeout, false, "lookleap.Retryable"},
 		{"directive", func(w *world) { w.servesFile(signed("/ DISALLOW")) }, "", disallowed, true, "operator"},
 		{"list", func(w *world) { w.servesFile(signed("/x ALLOW")) }, "", CodeUnlisted, true, "Options.Unlisted"},
-		{"bad-limit", func(w *world) { w.servesFile(signed("/ ALLOW limit=x")) }, "", CodeBadLimit, true, "digits"},
+		{"bad-limit", func(w *world) { w.servesFile(signed("/ ALLOW limit=x")) }, "", codeBadLimit, true, "digits"},
 	} {
 		inWorld(t, "AGT-5-04/"+tt.name, Options{}, func(w *world) {
 			tt.make(w)

@@ -222,7 +222,7 @@ func (s *scan) directive(l *lines, kind lineKind) *lookleap.Error {
 	}
 	d, bad := parseDirective(s.text[l.at:l.end], s.limits.Params, s.params)
 	if bad != nil {
-		code := CodeBadDirective
+		code := codeBadDirective
 		if bad.tooMany {
 			code = lookleap.CodeTooLarge
 		}
@@ -246,7 +246,7 @@ func (s *scan) directive(l *lines, kind lineKind) *lookleap.Error {
 }
 
 func (s *scan) notDirective(l *lines, kind lineKind) *lookleap.Error {
-	bad := malformed(CodeBadDirective, l.position(0), `the line does not begin with "/"`,
+	bad := malformed(codeBadDirective, l.position(0), `the line does not begin with "/"`,
 		"a directive is a path, ALLOW or DISALLOW, and parameters")
 	switch {
 	case kind == starLine:

@@ -10,13 +10,13 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // two returns the client of another process that shares a cache with the world's.
 func (w *world) two(cache lookleap.Cache, o Options) (other *Client) {
 	w.host.Cache = cache
-	host := w.net.Host()
+	host := w.net.StubHost()
 	host.Cache = cache
 	return NewClient(host, o)
 }
@@ -72,7 +72,7 @@ func TestSharedCache(t *testing.T) {
 		// A third process that knows nothing reads the file again.
 		w.host.Cache.Delete(context.Background(), policyFile.prefix+"https://shop.example")
 		w.want(Restricted, CodeHashMissing)
-		w.serves(lab.Status(503))
+		w.serves(lookleaptest.Status(503))
 		w.pass(time.Minute)
 		w.wantOf(other, Restricted, CodeHashMissing)
 		if other.Generation("https://shop.example/") == before {
@@ -87,14 +87,14 @@ func TestSharedCache(t *testing.T) {
 		w.want(Valid, lookleap.CodeOK)
 		w.wantOf(other, Valid, lookleap.CodeOK)
 		w.host.Cache.Delete(context.Background(), policyFile.prefix+"https://shop.example")
-		w.serves(lab.Status(503))
+		w.serves(lookleaptest.Status(503))
 		w.pass(time.Minute)
 		w.wantOf(other, Restricted, lookleap.CodeUnreachable)
 	})
 	inWorld(t, "AGT-5-05/reject-copy-read-before-another-process-saw-malformed", Options{}, func(w *world) {
 		other := w.two(memory(), Options{})
-		w.serves(lab.Sequence(served(vectorFile), served("*broken\n")))
-		w.site.Fault("/agents.txt", lab.Delay(time.Second))
+		w.serves(lookleaptest.Sequence(served(vectorFile), served("*broken\n")))
+		w.site.Fault("/agents.txt", lookleaptest.Delay(time.Second))
 		done := make(chan *Policy)
 		go func() {
 			// This one is asked first, and is told last.
@@ -113,7 +113,7 @@ func TestSharedCache(t *testing.T) {
 			hooked := &hookedCache{Cache: memory()}
 			other := w.two(hooked, Options{})
 			w.servesFile(vectorFile, "Cache-Control", "max-age=86400")
-			w.site.Fault("/agents.txt", lab.Delay(time.Second))
+			w.site.Fault("/agents.txt", lookleaptest.Delay(time.Second))
 			var seen atomic.Pointer[time.Time] // read where the cache is written to
 			record := func() {
 				other.putMalformed(w, *seen.Load())
@@ -139,7 +139,7 @@ func TestSharedCache(t *testing.T) {
 				w.Error("the reader itself goes on")
 			}
 			w.pass(time.Minute)
-			w.serves(lab.Status(503))
+			w.serves(lookleaptest.Status(503))
 			w.want(Restricted, CodeHashMissing)
 			w.wantOf(other, Restricted, CodeHashMissing)
 			w.pass(9 * time.Minute) // the whole file never comes back
@@ -165,7 +165,7 @@ func TestSharedCache(t *testing.T) {
 	})
 	inWorld(t, "AGT-2-12/accept-failures-are-not-shared", Options{}, func(w *world) {
 		other := w.two(memory(), Options{})
-		w.serves(lab.Sequence(lab.Status(503), served(vectorFile)))
+		w.serves(lookleaptest.Sequence(lookleaptest.Status(503), served(vectorFile)))
 		w.want(Restricted, lookleap.CodeUnreachable)
 		w.wantOf(other, Valid, lookleap.CodeOK)
 		w.pass(30 * time.Second)
@@ -176,7 +176,7 @@ func TestSharedCache(t *testing.T) {
 		other := w.two(memory(), Options{})
 		w.servesFile(vectorFile)
 		w.want(Valid, lookleap.CodeOK)
-		w.serves(lab.Status(503))
+		w.serves(lookleaptest.Status(503))
 		w.pass(2 * time.Hour)
 		w.wantFinding(w.wantOf(other, Valid, lookleap.CodeOK), lookleap.CodeStale)
 		w.pass(22 * time.Hour)
@@ -184,7 +184,7 @@ func TestSharedCache(t *testing.T) {
 	})
 	inWorld(t, "AGT-2-08/accept-absence-is-shared", Options{}, func(w *world) {
 		other := w.two(memory(), Options{})
-		w.serves(lab.Status(404))
+		w.serves(lookleaptest.Status(404))
 		w.want(Absent, CodeNoPolicy)
 		w.wantOf(other, Absent, CodeNoPolicy)
 		w.asked(1)
@@ -272,10 +272,10 @@ func TestHungCache(t *testing.T) {
 	for name, deaf := range map[string]bool{"accept-cache-that-heeds-its-context": false, "accept-deaf-cache": true} {
 		t.Run("O13/"+name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				hung := lab.NewHung(deaf)
-				net := lab.ForTest(t)
-				net.Site("shop.example").Body(policyPath, "text/plain", signed("/ ALLOW"))
-				host := net.Host()
+				hung := lookleaptest.NewHung(deaf)
+				net := lookleaptest.ForTest(t)
+				net.Site("shop.example").File(policyPath, "text/plain", signed("/ ALLOW"))
+				host := net.StubHost()
 				host.Cache = hung
 				p, err := NewClient(host, Options{}).Policy(context.Background(), "https://shop.example/x")
 				if err != nil || p.State() != Valid || hung.Calls() == 0 {

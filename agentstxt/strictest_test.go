@@ -166,7 +166,7 @@ func TestTexts(t *testing.T) {
 	if err != nil || strings.Contains(string(good), `"error"`) {
 		t.Errorf("%s, %v", good, err)
 	}
-	if r := restricted(&lookleap.Error{Code: CodeBadDirective, Err: ErrMalformed}).Report(); r.Error == "" || r.Reason != CodeBadDirective {
+	if r := restricted(&lookleap.Error{Code: codeBadDirective, Err: ErrMalformed}).Report(); r.Error == "" || r.Reason != codeBadDirective {
 		t.Errorf("the report of a malformed file says nothing: %+v", r)
 	}
 }

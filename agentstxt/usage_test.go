@@ -57,7 +57,7 @@ func TestUsage(t *testing.T) {
 		}
 		req, _ := http.NewRequest("GET", "https://shop.example/a", nil)
 		v, err := g.Check(req)
-		if err != nil || v.Checks[len(v.Checks)-1].Code != CodeUsage || !strings.Contains(v.String(), "search=yes, ai-train=yes") {
+		if err != nil || v.Checks[len(v.Checks)-1].Code != codeUsage || !strings.Contains(v.String(), "search=yes, ai-train=yes") {
 			w.Error(v, err)
 		}
 		if data, err := json.Marshal(Usage{Search: Yes, AITrain: No}); err != nil || string(data) != `{"search":"yes","aiInput":"unstated","aiTrain":"no"}` {
@@ -114,7 +114,7 @@ func TestUsage(t *testing.T) {
 	inWorld(t, "AGT-1-01/traced-by-a-loader", web, func(w *world) {
 		w.servesFile(signed("/b DISALLOW"))
 		w.robots("User-agent: *\nContent-Signal: ai-train=no\nContent-Usage: /s/ search=y\n")
-		w.site.Body("/s/a/SKILL.md", "text/markdown", "---\nname: a\ndescription: Does a.\n---\n# A\n")
+		w.site.File("/s/a/SKILL.md", "text/markdown", "---\nname: a\ndescription: Does a.\n---\n# A\n")
 		_, g := w.guarded(web)
 		roots := new(dvs.Roots)
 		if _, err := roots.Register("https://shop.example/s/", dvs.ByUser); err != nil {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/aiuri"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // recorder is a native transport that keeps what it was asked to send.
@@ -63,7 +63,7 @@ func TestConsentBinding(t *testing.T) {
 			w.net.Clock().Freeze()
 			w.options.Native = line
 			w.host.Prompter = prompter(func(q *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
-				w.bank.Body(documentPath, "application/json", c.document)
+				w.bank.File(documentPath, "application/json", c.document)
 				w.net.Clock().Advance(23 * time.Hour)
 				return allow(q)
 			})
@@ -148,10 +148,10 @@ func TestTargets(t *testing.T) {
 		}
 	})
 	t.Run("AIU-3.1-13/reject-name-of-an-insecure-target", func(t *testing.T) {
-		net := lab.ForTest(t)
+		net := lookleaptest.ForTest(t)
 		page(net.Site("bank.example"), "ai://bank/x", "")
 		net.Name("_aiip._tcp.bank.example").SRV(0, 0, 443, "elsewhere.example.").DNSSEC(lookleap.Insecure)
-		d, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{DNS: true}).Discover(t.Context(), "https://bank.example")
+		d, err := aiuri.NewDiscoverer(net.StubHost(), aiuri.DiscovererOptions{DNS: true}).Discover(t.Context(), "https://bank.example")
 		if err != nil || len(d.Targets) != 1 || !slices.Equal(d.Targets[0].Names, []string{"bank.example"}) {
 			t.Errorf("got %+v, %v", d, err)
 		}
@@ -169,8 +169,8 @@ func TestCredentialsGoNowhereElse(t *testing.T) {
 			w, line := newWorld(t), &recorder{}
 			w.options.Native, w.options.ClientCertificate, w.options.Tokens, w.options.Credentials = line, true, tokens{new([]string)}, []string{"bank"}
 			w.options.Discoverer = aiuri.NewDiscoverer(w.host, aiuri.DiscovererOptions{DNS: true})
-			shop := w.net.Site("shop.example").Body("/jwks.json", "application/jwk-set+json", string(setText(jwk("1", ecKey()))))
-			shop.Body(documentPath, "application/json", strings.Replace(documentOf("ai://bank/pay", "https://shop.example"), "{", `{"policy":`+c.policy+`,`, 1))
+			shop := w.net.Site("shop.example").File("/jwks.json", "application/jwk-set+json", string(setText(jwk("1", ecKey()))))
+			shop.File(documentPath, "application/json", strings.Replace(documentOf("ai://bank/pay", "https://shop.example"), "{", `{"policy":`+c.policy+`,`, 1))
 			w.net.Name("_aiip._tcp.shop.example").SRV(0, 0, 443, "elsewhere.example.")
 			_, err := w.invoke(t, aiuri.Request{Page: "https://shop.example/", Body: []byte("{}")})
 			if lookleap.CodeOf(err) != c.code || (len(line.calls) == 1) != (err == nil) {

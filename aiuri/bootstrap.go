@@ -99,7 +99,7 @@ func (b *bootstrap) readText(a *lookleap.DNSAnswer) error {
 			case endpoint.IsZero():
 				endpoint, b.endpoints, b.secure = u, []string{value}, a.DNSSEC == lookleap.Secure
 			case !endpoint.Equal(u):
-				return fail(CodeAmbiguousDNS, "two TXT records name different endpoints", "publish one")
+				return fail(codeAmbiguousDNS, "two TXT records name different endpoints", "publish one")
 			}
 		}
 	}

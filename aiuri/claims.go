@@ -197,7 +197,7 @@ func (c *Claims) check(x *Expectation, now time.Time) (checks []lookleap.Check, 
 		case lookleap.Skipped:
 			code = lookleap.CodeSkipped
 		case lookleap.Noted:
-			if code = CodeUnbound; x.RequireBinding && err == nil {
+			if code = codeUnbound; x.RequireBinding && err == nil {
 				err = rejectPolicy(message)
 			}
 		}

@@ -13,15 +13,15 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/aiuri"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // world is a bank with a document and keys, and a gateway that answers with a
 // signed receipt.
 type world struct {
-	net           *lab.Internet
+	net           *lookleaptest.Internet
 	host          *lookleap.Host
-	bank, gateway *lab.Site
+	bank, gateway *lookleaptest.Site
 	options       aiuri.ClientOptions
 	answer        func(http.ResponseWriter, *http.Request)
 }
@@ -37,10 +37,10 @@ func allow(r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
 }
 
 func newWorld(t *testing.T) *world {
-	w := &world{net: lab.ForTest(t)}
-	w.host = w.net.Host()
+	w := &world{net: lookleaptest.ForTest(t)}
+	w.host = w.net.StubHost()
 	w.host.Prompter = prompter(allow)
-	w.bank = w.net.Site("bank.example").Body(documentPath, "application/json", documentOf("ai://bank.example/pay", "https://bank.example"))
+	w.bank = w.net.Site("bank.example").File(documentPath, "application/json", documentOf("ai://bank.example/pay", "https://bank.example"))
 	w.keys(jwk("1", ecKey()))
 	w.gateway = w.net.Site("ai.example")
 	w.answer = receipt("1", true)
@@ -51,7 +51,7 @@ func newWorld(t *testing.T) *world {
 }
 
 func (w *world) keys(keys ...map[string]any) {
-	w.bank.Body("/jwks.json", "application/jwk-set+json", string(setText(keys...)))
+	w.bank.File("/jwks.json", "application/jwk-set+json", string(setText(keys...)))
 }
 
 // receipt answers with a body signed by the key with that id: 1 is ecKey.
@@ -94,7 +94,7 @@ func (k tokens) Token(_ context.Context, _ aiuri.Destination, scopes []string) (
 func TestInvoke(t *testing.T) {
 	policy := func(p string) func(*world) {
 		return func(w *world) {
-			w.bank.Body(documentPath, "application/json", strings.Replace(documentOf("ai://bank.example/pay", "https://bank.example"), "{", `{"policy":`+p+`,`, 1))
+			w.bank.File(documentPath, "application/json", strings.Replace(documentOf("ai://bank.example/pay", "https://bank.example"), "{", `{"policy":`+p+`,`, 1))
 		}
 	}
 	for id, set := range map[string]func(*world){
@@ -149,17 +149,17 @@ func TestInvoke(t *testing.T) {
 	}{
 		{"AIU-1-02/reject-nothing-configured", func(w *world) { w.options.Gateways = nil }, aiuri.CodeNoResolver, false},
 		{"AIU-3.1-18/reject-no-keys", func(w *world) {
-			w.bank.Body(documentPath, "application/json", `{"endpoint":"ai://bank.example/pay","scopes":["pay"]}`)
+			w.bank.File(documentPath, "application/json", `{"endpoint":"ai://bank.example/pay","scopes":["pay"]}`)
 		}, aiuri.CodeNoTrustAnchor, false},
 		{"AIU-5-01/reject-no-keys", func(w *world) {
-			w.bank.Body(documentPath, "application/json", `{"endpoint":"ai://bank.example/pay","scopes":["pay"]}`)
+			w.bank.File(documentPath, "application/json", `{"endpoint":"ai://bank.example/pay","scopes":["pay"]}`)
 		}, aiuri.CodeNoTrustAnchor, false},
 		{"AIU-3.2-11/reject-oauth2-without-tokens", policy(`{"auth":"oauth2"}`), aiuri.CodePolicyUnsupported, false},
 		{"AIU-3.2-11/reject-mtls-without-certificate", policy(`{"mtls":true}`), aiuri.CodePolicyUnsupported, false},
 		{"AIU-3.2-11/reject-mtls-not-shown", func(w *world) { policy(`{"mtls":true}`)(w); w.options.ClientCertificate = true }, lookleap.CodeClientCert, false},
 		{"AIU-3.2-14/reject-tls-1.2", func(w *world) { w.gateway.MaxTLS(tls.VersionTLS12) }, lookleap.CodeTLSTooOld, false},
-		{"AIU-5-01/reject-wrong-certificate", func(w *world) { w.gateway.Certificate(lab.WrongName) }, lookleap.CodeTLS, false},
-		{"AIU-5-01/reject-fetcher-without-report", func(w *world) { w.host.Fetcher = mute{w.net.ForeignTransport()} }, aiuri.CodeUnauthenticated, false},
+		{"AIU-5-01/reject-wrong-certificate", func(w *world) { w.gateway.Certificate(lookleaptest.CertificateWrongName) }, lookleap.CodeTLS, false},
+		{"AIU-5-01/reject-fetcher-without-report", func(w *world) { w.host.Fetcher = mute{w.net.Unguarded()} }, aiuri.CodeUnauthenticated, false},
 		{"AIU-5-02/reject-without-prompter", func(w *world) { w.host.Prompter = nil }, lookleap.CodeConsentNoPrompter, false},
 		{"AIU-5-02/reject-refused", func(w *world) {
 			w.host.Prompter = prompter(func(r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {

@@ -11,13 +11,13 @@ import (
 // Codes of the ai: URI scheme. User information and ports have the codes of the root
 // package. A key set or document that cannot be fetched has the code of the exchange.
 const (
-	CodeNotAI          lookleap.Code = "not-ai"
-	CodeURIEmpty       lookleap.Code = "empty"
-	CodeURITooLong     lookleap.Code = "too-long"
-	CodeBadChar        lookleap.Code = "bad-char"
-	CodeNonASCII       lookleap.Code = "non-ascii"
-	CodeEmptyAuthority lookleap.Code = "empty-authority"
-	CodeBadAuthority   lookleap.Code = "bad-authority"
+	codeNotAI          lookleap.Code = "not-ai"
+	codeURIEmpty       lookleap.Code = "empty"
+	codeURITooLong     lookleap.Code = "too-long"
+	codeBadChar        lookleap.Code = "bad-char"
+	codeNonASCII       lookleap.Code = "non-ascii"
+	codeEmptyAuthority lookleap.Code = "empty-authority"
+	codeBadAuthority   lookleap.Code = "bad-authority"
 	CodeNoAuthority    lookleap.Code = "no-authority"
 	CodeUnknownLocal   lookleap.Code = "unknown-local"
 
@@ -35,7 +35,7 @@ const (
 	CodeDiscoveryConflict    lookleap.Code = "discovery-conflict"
 	CodeNoEndpoint           lookleap.Code = "no-endpoint"
 	CodeServiceUnavailable   lookleap.Code = "service-unavailable"
-	CodeAmbiguousDNS         lookleap.Code = "ambiguous-dns"
+	codeAmbiguousDNS         lookleap.Code = "ambiguous-dns"
 	CodeUnknownAuthority     lookleap.Code = "unknown-authority"
 	CodeAuthorityUnconfirmed lookleap.Code = "authority-unconfirmed"
 
@@ -47,7 +47,7 @@ const (
 	CodeRejectedAlgorithm   lookleap.Code = "rejected-alg"
 	CodeRejectedCritical    lookleap.Code = "rejected-crit"
 	CodeRejectedPolicy      lookleap.Code = "rejected-policy"
-	CodeForeignKeyReference lookleap.Code = "foreign-key-reference"
+	codeForeignKeyReference lookleap.Code = "foreign-key-reference"
 
 	CodeNoResolver        lookleap.Code = "no-resolver"
 	CodeUnauthenticated   lookleap.Code = "unauthenticated-endpoint"
@@ -65,7 +65,7 @@ const (
 	CodeTokenUnavailable      lookleap.Code = "token-unavailable"
 	CodeTransportFailed       lookleap.Code = "transport-failed"
 	CodePluginBusy            lookleap.Code = "plugin-busy"
-	CodeUnbound               lookleap.Code = "unbound-result"
+	codeUnbound               lookleap.Code = "unbound-result"
 )
 
 // fail returns an error without a position.

@@ -136,7 +136,7 @@ func (d *Discoverer) Resolve(ctx context.Context, u URI) (*Discovery, error) {
 		return nil, err
 	}
 	if u.IsZero() {
-		return nil, refusal(d.host, "a URI", fail(CodeURIEmpty, "the URI is empty", ""))
+		return nil, refusal(d.host, "a URI", fail(codeURIEmpty, "the URI is empty", ""))
 	}
 	resolve := d.resolveLocal
 	if u.kind == Authority {

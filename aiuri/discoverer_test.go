@@ -11,7 +11,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/aiuri"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 const (
@@ -33,7 +33,7 @@ func endless(w http.ResponseWriter, r *http.Request) {
 }
 
 // page answers the root with a Link header and a link element, each if not empty.
-func page(s *lab.Site, link, element string) {
+func page(s *lookleaptest.Site, link, element string) {
 	s.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 		if link != "" {
 			w.Header().Set("Link", "<"+link+`>; rel="aiip"`)
@@ -47,82 +47,82 @@ func page(s *lab.Site, link, element string) {
 
 func TestDiscover(t *testing.T) {
 	shop := "https://shop.example"
-	document := func(endpoint string) func(*lab.Internet, *lab.Site) {
-		return func(_ *lab.Internet, s *lab.Site) {
-			s.Body(documentPath, "application/json", documentOf(endpoint, shop))
+	document := func(endpoint string) func(*lookleaptest.Internet, *lookleaptest.Site) {
+		return func(_ *lookleaptest.Internet, s *lookleaptest.Site) {
+			s.File(documentPath, "application/json", documentOf(endpoint, shop))
 		}
 	}
-	all := func(n *lab.Internet, s *lab.Site) {
-		s.Body(documentPath, "application/json", documentOf("ai://c/", shop))
+	all := func(n *lookleaptest.Internet, s *lookleaptest.Site) {
+		s.File(documentPath, "application/json", documentOf("ai://c/", shop))
 		page(s, "ai://a/", "ai://b/")
 		n.Name("_aiip.shop.example").TXT("endpoint=ai://d/").DNSSEC(lookleap.Insecure)
 	}
 	dns := aiuri.DiscovererOptions{DNS: true}
 	for _, c := range []struct {
 		id       string
-		site     func(*lab.Internet, *lab.Site)
+		site     func(*lookleaptest.Internet, *lookleaptest.Site)
 		options  aiuri.DiscovererOptions
 		endpoint string
 		source   aiuri.Source
 		finding  lookleap.Code
 	}{
 		{"AIU-3.1-05/accept-json", document("ai://bank/x"), aiuri.DiscovererOptions{}, "ai://bank/x", aiuri.SourceWellKnown, ""},
-		{"AIU-3.1-05/accept-plus-json", func(_ *lab.Internet, s *lab.Site) {
-			s.Body(documentPath, "application/aiip+json", documentOf("ai://bank/x", shop))
+		{"AIU-3.1-05/accept-plus-json", func(_ *lookleaptest.Internet, s *lookleaptest.Site) {
+			s.File(documentPath, "application/aiip+json", documentOf("ai://bank/x", shop))
 		}, aiuri.DiscovererOptions{}, "ai://bank/x", aiuri.SourceWellKnown, ""},
-		{"AIU-3.1-05/accept-404-is-absent", func(_ *lab.Internet, s *lab.Site) { page(s, "ai://bank/x", "") }, aiuri.DiscovererOptions{}, "ai://bank/x", aiuri.SourceLink, ""},
-		{"AIU-3.1-05/accept-html-is-absent", func(_ *lab.Internet, s *lab.Site) {
+		{"AIU-3.1-05/accept-404-is-absent", func(_ *lookleaptest.Internet, s *lookleaptest.Site) { page(s, "ai://bank/x", "") }, aiuri.DiscovererOptions{}, "ai://bank/x", aiuri.SourceLink, ""},
+		{"AIU-3.1-05/accept-html-is-absent", func(_ *lookleaptest.Internet, s *lookleaptest.Site) {
 			page(s, "ai://bank/x", "")
-			s.Body(documentPath, "text/html", "<p>not here")
+			s.File(documentPath, "text/html", "<p>not here")
 		}, aiuri.DiscovererOptions{}, "ai://bank/x", aiuri.SourceLink, ""},
-		{"AIU-3.1-12/accept-same-origin", func(_ *lab.Internet, s *lab.Site) {
-			s.RedirectChain(documentPath, 3, shop+"/doc").Remove(documentPath+"/3").RedirectChain(documentPath, 2, shop+"/doc").Body("/doc", "application/json", documentOf("ai://bank/x", shop))
+		{"AIU-3.1-12/accept-same-origin", func(_ *lookleaptest.Internet, s *lookleaptest.Site) {
+			s.RedirectChain(documentPath, 3, shop+"/doc").Remove(documentPath+"/3").RedirectChain(documentPath, 2, shop+"/doc").File("/doc", "application/json", documentOf("ai://bank/x", shop))
 		}, aiuri.DiscovererOptions{}, "ai://bank/x", aiuri.SourceWellKnown, ""},
-		{"AIU-3.1-02/accept-discovered", func(_ *lab.Internet, s *lab.Site) { page(s, "ai://bank/x", "") }, aiuri.DiscovererOptions{}, "ai://bank/x", aiuri.SourceLink, ""},
-		{"AIU-3.1-03/accept-discovered", func(_ *lab.Internet, s *lab.Site) { page(s, "", "ai://bank/x") }, aiuri.DiscovererOptions{}, "ai://bank/x", aiuri.SourceElement, ""},
-		{"AIU-3.1-03/accept-endless-page", func(_ *lab.Internet, s *lab.Site) {
+		{"AIU-3.1-02/accept-discovered", func(_ *lookleaptest.Internet, s *lookleaptest.Site) { page(s, "ai://bank/x", "") }, aiuri.DiscovererOptions{}, "ai://bank/x", aiuri.SourceLink, ""},
+		{"AIU-3.1-03/accept-discovered", func(_ *lookleaptest.Internet, s *lookleaptest.Site) { page(s, "", "ai://bank/x") }, aiuri.DiscovererOptions{}, "ai://bank/x", aiuri.SourceElement, ""},
+		{"AIU-3.1-03/accept-endless-page", func(_ *lookleaptest.Internet, s *lookleaptest.Site) {
 			s.HandleFunc("/", endless)
 		}, aiuri.DiscovererOptions{}, "ai://bank/x", aiuri.SourceElement, ""},
-		{"AIU-3.1-02/accept-huge-page", func(_ *lab.Internet, s *lab.Site) {
+		{"AIU-3.1-02/accept-huge-page", func(_ *lookleaptest.Internet, s *lookleaptest.Site) {
 			page(s, "ai://bank/x", "")
-			s.Fault("/", lab.Huge(1<<29))
+			s.Fault("/", lookleaptest.Huge(1<<29))
 		}, aiuri.DiscovererOptions{}, "ai://bank/x", aiuri.SourceLink, ""},
-		{"AIU-3.1-14/accept-joined-strings-and-equal-records", func(n *lab.Internet, s *lab.Site) {
+		{"AIU-3.1-14/accept-joined-strings-and-equal-records", func(n *lookleaptest.Internet, s *lookleaptest.Site) {
 			n.Name("_aiip.shop.example").TXT("v=1 end", "point=ai://bank/x other=y").TXT("endpoint=AI://Bank/x")
 		}, dns, "ai://bank/x", aiuri.SourceDNS, ""},
-		{"AIU-3.1-15/accept-insecure-is-a-hint", func(n *lab.Internet, s *lab.Site) {
+		{"AIU-3.1-15/accept-insecure-is-a-hint", func(n *lookleaptest.Internet, s *lookleaptest.Site) {
 			page(s, "", "ai://b/")
 			n.Name("_aiip.shop.example").TXT("endpoint=ai://d/").DNSSEC(lookleap.Insecure)
 		}, dns, "ai://b/", aiuri.SourceElement, aiuri.CodeDiscoveryConflict},
-		{"AIU-3.1-15/accept-secure", func(n *lab.Internet, s *lab.Site) {
+		{"AIU-3.1-15/accept-secure", func(n *lookleaptest.Internet, s *lookleaptest.Site) {
 			page(s, "", "ai://b/")
 			n.Name("_aiip.shop.example").TXT("endpoint=ai://d/").DNSSEC(lookleap.Secure)
 		}, dns, "ai://d/", aiuri.SourceDNSSecure, aiuri.CodeDiscoveryConflict},
-		{"AIU-3.1-16/accept-https-only", func(n *lab.Internet, s *lab.Site) {
+		{"AIU-3.1-16/accept-https-only", func(n *lookleaptest.Internet, s *lookleaptest.Site) {
 			page(s, "ai://bank/x", "")
 			n.Name("_aiip.shop.example").Bogus()
 		}, aiuri.DiscovererOptions{}, "ai://bank/x", aiuri.SourceLink, ""},
 		{"AIU-3.1-17/accept-well-known-first", all, dns, "ai://c/", aiuri.SourceWellKnown, aiuri.CodeDiscoveryConflict},
-		{"AIU-3.1-17/accept-link-second", func(n *lab.Internet, s *lab.Site) { all(n, s); s.Remove(documentPath) }, dns, "ai://a/", aiuri.SourceLink, aiuri.CodeDiscoveryConflict},
-		{"AIU-3.1-17/accept-secure-dns-before-element", func(n *lab.Internet, s *lab.Site) {
+		{"AIU-3.1-17/accept-link-second", func(n *lookleaptest.Internet, s *lookleaptest.Site) { all(n, s); s.Remove(documentPath) }, dns, "ai://a/", aiuri.SourceLink, aiuri.CodeDiscoveryConflict},
+		{"AIU-3.1-17/accept-secure-dns-before-element", func(n *lookleaptest.Internet, s *lookleaptest.Site) {
 			page(s, "", "ai://b/")
 			n.Name("_aiip.shop.example").TXT("endpoint=ai://d/").DNSSEC(lookleap.Secure)
 		}, dns, "ai://d/", aiuri.SourceDNSSecure, aiuri.CodeDiscoveryConflict},
-		{"AIU-3.1-17/accept-element-before-insecure-dns", func(n *lab.Internet, s *lab.Site) {
+		{"AIU-3.1-17/accept-element-before-insecure-dns", func(n *lookleaptest.Internet, s *lookleaptest.Site) {
 			page(s, "", "ai://b/")
 			n.Name("_aiip.shop.example").TXT("endpoint=ai://d/").DNSSEC(lookleap.Insecure)
 		}, dns, "ai://b/", aiuri.SourceElement, aiuri.CodeDiscoveryConflict},
-		{"AIU-3.1-19/accept-with-finding", func(_ *lab.Internet, s *lab.Site) {
+		{"AIU-3.1-19/accept-with-finding", func(_ *lookleaptest.Internet, s *lookleaptest.Site) {
 			page(s, "ai://a/", "")
-			s.Body(documentPath, "application/json", documentOf("ai://b/", shop))
+			s.File(documentPath, "application/json", documentOf("ai://b/", shop))
 		}, aiuri.DiscovererOptions{FailOnConflict: false}, "ai://b/", aiuri.SourceWellKnown, aiuri.CodeDiscoveryConflict},
 		{"L08/accept-precedence", all, dns, "ai://c/", aiuri.SourceWellKnown, aiuri.CodeDiscoveryConflict},
-		{"AIU-3.1-02/accept-foreign-target-ignored", func(_ *lab.Internet, s *lab.Site) { page(s, "https://bank.example/", "ai://bank/x") }, aiuri.DiscovererOptions{}, "ai://bank/x", aiuri.SourceElement, aiuri.CodeNotAI},
+		{"AIU-3.1-02/accept-foreign-target-ignored", func(_ *lookleaptest.Internet, s *lookleaptest.Site) { page(s, "https://bank.example/", "ai://bank/x") }, aiuri.DiscovererOptions{}, "ai://bank/x", aiuri.SourceElement, "not-ai"},
 	} {
 		t.Run(c.id, func(t *testing.T) {
-			net := lab.ForTest(t)
+			net := lookleaptest.ForTest(t)
 			c.site(net, net.Site("shop.example"))
-			d, err := aiuri.NewDiscoverer(net.Host(), c.options).Discover(t.Context(), shop+"/")
+			d, err := aiuri.NewDiscoverer(net.StubHost(), c.options).Discover(t.Context(), shop+"/")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -142,51 +142,72 @@ func TestDiscover(t *testing.T) {
 	}
 	for _, c := range []struct {
 		id      string
-		site    func(*lab.Internet, *lab.Site)
+		site    func(*lookleaptest.Internet, *lookleaptest.Site)
 		options aiuri.DiscovererOptions
 		code    lookleap.Code
 	}{
-		{"AIU-3.1-05/reject-503", func(_ *lab.Internet, s *lab.Site) { page(s, "ai://bank/x", ""); s.Status(documentPath, 503) }, aiuri.DiscovererOptions{}, aiuri.CodeDiscoveryFailed},
-		{"AIU-3.1-05/reject-403", func(_ *lab.Internet, s *lab.Site) { page(s, "ai://bank/x", ""); s.Status(documentPath, 403) }, aiuri.DiscovererOptions{}, aiuri.CodeDiscoveryFailed},
-		{"AIU-3.1-05/reject-400", func(_ *lab.Internet, s *lab.Site) { page(s, "ai://bank/x", ""); s.Status(documentPath, 400) }, aiuri.DiscovererOptions{}, aiuri.CodeDiscoveryFailed},
-		{"AIU-3.1-05/reject-text", func(_ *lab.Internet, s *lab.Site) {
-			s.Body(documentPath, "text/plain", documentOf("ai://bank/x", shop))
+		{"AIU-3.1-05/reject-503", func(_ *lookleaptest.Internet, s *lookleaptest.Site) {
+			page(s, "ai://bank/x", "")
+			s.Status(documentPath, 503)
 		}, aiuri.DiscovererOptions{}, aiuri.CodeDiscoveryFailed},
-		{"AIU-3.1-05/reject-tls", func(_ *lab.Internet, s *lab.Site) { page(s, "ai://bank/x", ""); s.Certificate(lab.WrongName) }, aiuri.DiscovererOptions{}, lookleap.CodeTLS},
-		{"AIU-3.1-12/reject-cross-origin", func(n *lab.Internet, s *lab.Site) {
+		{"AIU-3.1-05/reject-403", func(_ *lookleaptest.Internet, s *lookleaptest.Site) {
+			page(s, "ai://bank/x", "")
+			s.Status(documentPath, 403)
+		}, aiuri.DiscovererOptions{}, aiuri.CodeDiscoveryFailed},
+		{"AIU-3.1-05/reject-400", func(_ *lookleaptest.Internet, s *lookleaptest.Site) {
+			page(s, "ai://bank/x", "")
+			s.Status(documentPath, 400)
+		}, aiuri.DiscovererOptions{}, aiuri.CodeDiscoveryFailed},
+		{"AIU-3.1-05/reject-text", func(_ *lookleaptest.Internet, s *lookleaptest.Site) {
+			s.File(documentPath, "text/plain", documentOf("ai://bank/x", shop))
+		}, aiuri.DiscovererOptions{}, aiuri.CodeDiscoveryFailed},
+		{"AIU-3.1-05/reject-tls", func(_ *lookleaptest.Internet, s *lookleaptest.Site) {
+			page(s, "ai://bank/x", "")
+			s.Certificate(lookleaptest.CertificateWrongName)
+		}, aiuri.DiscovererOptions{}, lookleap.CodeTLS},
+		{"AIU-3.1-12/reject-cross-origin", func(n *lookleaptest.Internet, s *lookleaptest.Site) {
 			s.Redirect(documentPath, "https://other.example/doc")
-			n.Site("other.example").Body("/doc", "application/json", documentOf("ai://bank/x", shop))
+			n.Site("other.example").File("/doc", "application/json", documentOf("ai://bank/x", shop))
 		}, aiuri.DiscovererOptions{}, lookleap.CodeRedirectCrossOrigin},
-		{"AIU-3.1-12/reject-http", func(_ *lab.Internet, s *lab.Site) { s.Plain().Redirect(documentPath, "http://shop.example/doc") }, aiuri.DiscovererOptions{}, lookleap.CodeRedirectCrossOrigin},
-		{"AIU-3.1-12/reject-four", func(_ *lab.Internet, s *lab.Site) {
-			s.RedirectChain(documentPath, 3, shop+"/doc").Body("/doc", "application/json", documentOf("ai://bank/x", shop))
+		{"AIU-3.1-12/reject-http", func(_ *lookleaptest.Internet, s *lookleaptest.Site) {
+			s.Plain().Redirect(documentPath, "http://shop.example/doc")
+		}, aiuri.DiscovererOptions{}, lookleap.CodeRedirectCrossOrigin},
+		{"AIU-3.1-12/reject-four", func(_ *lookleaptest.Internet, s *lookleaptest.Site) {
+			s.RedirectChain(documentPath, 3, shop+"/doc").File("/doc", "application/json", documentOf("ai://bank/x", shop))
 		}, aiuri.DiscovererOptions{}, aiuri.CodeDiscoveryFailed},
-		{"AIU-3.1-13/reject-no-service", func(n *lab.Internet, s *lab.Site) { n.Name("_aiip._tcp.shop.example").SRV(0, 0, 0, ".") }, dns, aiuri.CodeServiceUnavailable},
-		{"AIU-3.1-14/reject-two", func(n *lab.Internet, s *lab.Site) {
+		{"AIU-3.1-13/reject-no-service", func(n *lookleaptest.Internet, s *lookleaptest.Site) {
+			n.Name("_aiip._tcp.shop.example").SRV(0, 0, 0, ".")
+		}, dns, aiuri.CodeServiceUnavailable},
+		{"AIU-3.1-14/reject-two", func(n *lookleaptest.Internet, s *lookleaptest.Site) {
 			n.Name("_aiip.shop.example").TXT("endpoint=ai://a/").TXT("endpoint=ai://b/")
-		}, dns, aiuri.CodeAmbiguousDNS},
-		{"AIU-3.1-15/reject-bogus", func(n *lab.Internet, s *lab.Site) { page(s, "ai://bank/x", ""); n.Name("_aiip.shop.example").Bogus() }, dns, lookleap.CodeDNSSECBogus},
-		{"AIU-3.1-16/reject-nothing-advertised", func(n *lab.Internet, s *lab.Site) { n.Name("_aiip.shop.example").TXT("endpoint=ai://a/") }, aiuri.DiscovererOptions{}, aiuri.CodeNoEndpoint},
+		}, dns, "ambiguous-dns"},
+		{"AIU-3.1-15/reject-bogus", func(n *lookleaptest.Internet, s *lookleaptest.Site) {
+			page(s, "ai://bank/x", "")
+			n.Name("_aiip.shop.example").Bogus()
+		}, dns, lookleap.CodeDNSSECBogus},
+		{"AIU-3.1-16/reject-nothing-advertised", func(n *lookleaptest.Internet, s *lookleaptest.Site) {
+			n.Name("_aiip.shop.example").TXT("endpoint=ai://a/")
+		}, aiuri.DiscovererOptions{}, aiuri.CodeNoEndpoint},
 		{"AIU-3.1-19/reject-conflict", all, aiuri.DiscovererOptions{FailOnConflict: true}, aiuri.CodeDiscoveryConflict},
-		{"AIU-3.1-19/reject-conflict-of-a-record", func(n *lab.Internet, s *lab.Site) { all(n, s); page(s, "ai://c/", "") }, aiuri.DiscovererOptions{DNS: true, FailOnConflict: true}, aiuri.CodeDiscoveryConflict},
-		{"AIU-3.2-14/reject-tls-1.2", func(_ *lab.Internet, s *lab.Site) {
-			s.MaxTLS(tls.VersionTLS12).Body(documentPath, "application/json", documentOf("ai://bank/x", shop))
+		{"AIU-3.1-19/reject-conflict-of-a-record", func(n *lookleaptest.Internet, s *lookleaptest.Site) { all(n, s); page(s, "ai://c/", "") }, aiuri.DiscovererOptions{DNS: true, FailOnConflict: true}, aiuri.CodeDiscoveryConflict},
+		{"AIU-3.2-14/reject-tls-1.2", func(_ *lookleaptest.Internet, s *lookleaptest.Site) {
+			s.MaxTLS(tls.VersionTLS12).File(documentPath, "application/json", documentOf("ai://bank/x", shop))
 		}, aiuri.DiscovererOptions{}, aiuri.CodeUnauthenticated},
-		{"AIU-3.1-11/reject-large-document", func(_ *lab.Internet, s *lab.Site) {
-			s.Body(documentPath, "application/json", strings.Repeat(" ", 64<<10+1))
+		{"AIU-3.1-11/reject-large-document", func(_ *lookleaptest.Internet, s *lookleaptest.Site) {
+			s.File(documentPath, "application/json", strings.Repeat(" ", 64<<10+1))
 		}, aiuri.DiscovererOptions{}, aiuri.CodeBadDocument},
-		{"AIU-3.1-02/reject-other-origin-answers", func(n *lab.Internet, s *lab.Site) {
+		{"AIU-3.1-02/reject-other-origin-answers", func(n *lookleaptest.Internet, s *lookleaptest.Site) {
 			s.Redirect("/", "https://other.example/")
 			page(n.Site("other.example"), "ai://evil/", "")
 		}, aiuri.DiscovererOptions{}, aiuri.CodeNoEndpoint},
-		{"AIU-3.1-02/reject-404-page", func(_ *lab.Internet, s *lab.Site) {
-			s.Handle("/", lab.Status(404, "Link", `<ai://bank/x>; rel="aiip"`))
+		{"AIU-3.1-02/reject-404-page", func(_ *lookleaptest.Internet, s *lookleaptest.Site) {
+			s.Handle("/", lookleaptest.Status(404, "Link", `<ai://bank/x>; rel="aiip"`))
 		}, aiuri.DiscovererOptions{}, aiuri.CodeNoEndpoint},
 	} {
 		t.Run(c.id, func(t *testing.T) {
-			net := lab.ForTest(t)
+			net := lookleaptest.ForTest(t)
 			c.site(net, net.Site("shop.example"))
-			d, err := aiuri.NewDiscoverer(net.Host(), c.options).Discover(t.Context(), shop+"/")
+			d, err := aiuri.NewDiscoverer(net.StubHost(), c.options).Discover(t.Context(), shop+"/")
 			var no *lookleap.VerifyError
 			if d != nil || !errors.As(err, &no) || no.Verdict.Code != c.code || lookleap.CodeOf(err) != c.code {
 				t.Errorf("got %v, %v", d, err)
@@ -198,33 +219,33 @@ func TestDiscover(t *testing.T) {
 // TestConfirm is about endpoints of another authority.
 func TestConfirm(t *testing.T) {
 	const shop, factory = "https://shop.example", "https://factory.example"
-	advertise := func(n *lab.Internet) *lab.Site {
+	advertise := func(n *lookleaptest.Internet) *lookleaptest.Site {
 		page(n.Site("shop.example"), "ai://factory.example/pay", "")
 		return n.Site("factory.example")
 	}
 	t.Run("AIU-3.1-21/accept-own-document", func(t *testing.T) {
-		net := lab.ForTest(t)
-		advertise(net).Body(documentPath, "application/json", documentOf("ai://factory.example/pay", factory))
-		d, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{}).Discover(t.Context(), shop)
+		net := lookleaptest.ForTest(t)
+		advertise(net).File(documentPath, "application/json", documentOf("ai://factory.example/pay", factory))
+		d, err := aiuri.NewDiscoverer(net.StubHost(), aiuri.DiscovererOptions{}).Discover(t.Context(), shop)
 		if err != nil || !d.Confirmed || d.DocumentOrigin != factory || d.Document.JWKS != factory+"/jwks.json" {
 			t.Errorf("got %+v, %v", d, err)
 		}
 	})
 	t.Run("AIU-3.1-20/reject-own-keys-for-another", func(t *testing.T) {
-		net := lab.ForTest(t)
-		advertise(net).Body(documentPath, "application/json", documentOf("ai://factory.example/pay", factory))
-		net.Site("shop.example").Body(documentPath, "application/json", documentOf("ai://factory.example/pay", shop))
-		d, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{}).Discover(t.Context(), shop)
+		net := lookleaptest.ForTest(t)
+		advertise(net).File(documentPath, "application/json", documentOf("ai://factory.example/pay", factory))
+		net.Site("shop.example").File(documentPath, "application/json", documentOf("ai://factory.example/pay", shop))
+		d, err := aiuri.NewDiscoverer(net.StubHost(), aiuri.DiscovererOptions{}).Discover(t.Context(), shop)
 		if err != nil || d.DocumentOrigin != factory || d.Document.JWKS != factory+"/jwks.json" {
 			t.Errorf("got %+v, %v", d, err)
 		}
 	})
 	t.Run("AIU-3.1-20/accept-pair", func(t *testing.T) {
-		net := lab.ForTest(t)
+		net := lookleaptest.ForTest(t)
 		for _, host := range []string{"evil.example", "good.example"} {
-			net.Site(host).Body(documentPath, "application/json", documentOf("ai://bank/x", "https://"+host))
+			net.Site(host).File(documentPath, "application/json", documentOf("ai://bank/x", "https://"+host))
 		}
-		discoverer := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{})
+		discoverer := aiuri.NewDiscoverer(net.StubHost(), aiuri.DiscovererOptions{})
 		for _, host := range []string{"evil.example", "good.example"} {
 			d, err := discoverer.Discover(t.Context(), "https://"+host)
 			if err != nil || d.Confirmed || d.Document.JWKS != "https://"+host+"/jwks.json" || d.DocumentOrigin != "https://"+host {
@@ -238,14 +259,14 @@ func TestConfirm(t *testing.T) {
 	} {
 		for id, vouched := range map[string]bool{"AIU-3.1-20/accept-known-by-" + name: true, "AIU-3.1-20/reject-unknown-to-" + name: false} {
 			t.Run(id, func(t *testing.T) {
-				net := lab.ForTest(t)
-				net.Site("evil.example").Body(documentPath, "application/json", documentOf("ai://bank/x", "https://evil.example"))
+				net := lookleaptest.ForTest(t)
+				net.Site("evil.example").File(documentPath, "application/json", documentOf("ai://bank/x", "https://evil.example"))
 				if vouched {
-					net.Site("www.bank.example").Body(documentPath, "application/json", documentOf("ai://bank/x", "https://www.bank.example"))
+					net.Site("www.bank.example").File(documentPath, "application/json", documentOf("ai://bank/x", "https://www.bank.example"))
 				} else {
-					net.Site("www.bank.example").Body(documentPath, "application/json", documentOf("ai://bank/y", "https://www.bank.example"))
+					net.Site("www.bank.example").File(documentPath, "application/json", documentOf("ai://bank/y", "https://www.bank.example"))
 				}
-				d, err := aiuri.NewDiscoverer(net.Host(), o).Discover(t.Context(), "https://evil.example")
+				d, err := aiuri.NewDiscoverer(net.StubHost(), o).Discover(t.Context(), "https://evil.example")
 				if vouched && (err != nil || !d.Confirmed || d.DocumentOrigin != "https://www.bank.example" || d.Document.JWKS != "https://www.bank.example/jwks.json") {
 					t.Errorf("got %+v, %v", d, err)
 				}
@@ -256,55 +277,55 @@ func TestConfirm(t *testing.T) {
 		}
 	}
 	t.Run("AIU-3.1-20/reject-name-that-the-registry-does-not-know", func(t *testing.T) {
-		net := lab.ForTest(t)
-		net.Site("evil.example").Body(documentPath, "application/json", documentOf("ai://bank/x", "https://evil.example"))
-		d, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{Registry: registry{}}).Discover(t.Context(), "https://evil.example")
+		net := lookleaptest.ForTest(t)
+		net.Site("evil.example").File(documentPath, "application/json", documentOf("ai://bank/x", "https://evil.example"))
+		d, err := aiuri.NewDiscoverer(net.StubHost(), aiuri.DiscovererOptions{Registry: registry{}}).Discover(t.Context(), "https://evil.example")
 		if d != nil || lookleap.CodeOf(err) != aiuri.CodeUnknownAuthority {
 			t.Errorf("got %+v, %v", d, err)
 		}
 	})
-	for id, set := range map[string]func(*lab.Site){
-		"reject-absent": func(*lab.Site) {},
-		"reject-other-path": func(s *lab.Site) {
-			s.Body(documentPath, "application/json", documentOf("ai://factory.example/other", factory))
+	for id, set := range map[string]func(*lookleaptest.Site){
+		"reject-absent": func(*lookleaptest.Site) {},
+		"reject-other-path": func(s *lookleaptest.Site) {
+			s.File(documentPath, "application/json", documentOf("ai://factory.example/other", factory))
 		},
-		"reject-string-prefix": func(s *lab.Site) {
-			s.Body(documentPath, "application/json", documentOf("ai://factory.example/pa", factory))
+		"reject-string-prefix": func(s *lookleaptest.Site) {
+			s.File(documentPath, "application/json", documentOf("ai://factory.example/pa", factory))
 		},
-		"reject-other-port": func(s *lab.Site) {
-			s.Body(documentPath, "application/json", documentOf("ai://factory.example:1/pay", factory))
+		"reject-other-port": func(s *lookleaptest.Site) {
+			s.File(documentPath, "application/json", documentOf("ai://factory.example:1/pay", factory))
 		},
 	} {
 		t.Run("AIU-3.1-21/"+id, func(t *testing.T) {
-			net := lab.ForTest(t)
+			net := lookleaptest.ForTest(t)
 			set(advertise(net))
-			if d, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{}).Discover(t.Context(), shop); d != nil || lookleap.CodeOf(err) != aiuri.CodeAuthorityUnconfirmed {
+			if d, err := aiuri.NewDiscoverer(net.StubHost(), aiuri.DiscovererOptions{}).Discover(t.Context(), shop); d != nil || lookleap.CodeOf(err) != aiuri.CodeAuthorityUnconfirmed {
 				t.Errorf("got %+v, %v", d, err)
 			}
 		})
 	}
 	t.Run("AIU-3.1-21/accept-third-party-by-option", func(t *testing.T) {
-		net := lab.ForTest(t)
+		net := lookleaptest.ForTest(t)
 		advertise(net)
 		allow := func(origin string, endpoint aiuri.URI) bool {
 			return origin == shop && endpoint.Host() == "factory.example"
 		}
-		d, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{AllowThirdParty: allow}).Discover(t.Context(), shop)
+		d, err := aiuri.NewDiscoverer(net.StubHost(), aiuri.DiscovererOptions{AllowThirdParty: allow}).Discover(t.Context(), shop)
 		if err != nil || d.Confirmed || d.Verifiable() {
 			t.Errorf("got %+v, %v", d, err)
 		}
 	})
 	t.Run("AIU-3.1-18/reject-no-document", func(t *testing.T) {
-		net := lab.ForTest(t)
+		net := lookleaptest.ForTest(t)
 		page(net.Site("shop.example"), "ai://bank/x", "")
-		if d, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{}).Discover(t.Context(), shop); err != nil || d.Verifiable() || d.Document != nil {
+		if d, err := aiuri.NewDiscoverer(net.StubHost(), aiuri.DiscovererOptions{}).Discover(t.Context(), shop); err != nil || d.Verifiable() || d.Document != nil {
 			t.Errorf("got %+v, %v", d, err)
 		}
 	})
 	t.Run("L05/reject-loopback", func(t *testing.T) {
-		net := lab.ForTest(t)
-		net.Site("inner.example").At("127.0.0.1").Body(documentPath, "application/json", documentOf("ai://inner.example/x", "https://inner.example"))
-		if d, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{}).Resolve(t.Context(), parse(t, "ai://inner.example/x")); d != nil || !errors.Is(err, lookleap.ErrDenied) {
+		net := lookleaptest.ForTest(t)
+		net.Site("inner.example").At("127.0.0.1").File(documentPath, "application/json", documentOf("ai://inner.example/x", "https://inner.example"))
+		if d, err := aiuri.NewDiscoverer(net.StubHost(), aiuri.DiscovererOptions{}).Resolve(t.Context(), parse(t, "ai://inner.example/x")); d != nil || !errors.Is(err, lookleap.ErrDenied) {
 			t.Errorf("got %+v, %v", d, err)
 		}
 		if seen := net.Journal().Requests(); len(seen) != 0 {
@@ -343,9 +364,9 @@ func TestResolve(t *testing.T) {
 		{"L05/reject-localhost", "ai://localhost/", aiuri.DiscovererOptions{}, aiuri.CodeUnknownAuthority},
 	} {
 		t.Run(c.id, func(t *testing.T) {
-			net := lab.ForTest(t)
-			net.Site("www.bank.example").Body(documentPath, "application/json", documentOf("ai://bank/x", bank))
-			d, err := aiuri.NewDiscoverer(net.Host(), c.options).Resolve(t.Context(), parse(t, c.uri))
+			net := lookleaptest.ForTest(t)
+			net.Site("www.bank.example").File(documentPath, "application/json", documentOf("ai://bank/x", bank))
+			d, err := aiuri.NewDiscoverer(net.StubHost(), c.options).Resolve(t.Context(), parse(t, c.uri))
 			if c.code == "" {
 				if err != nil || d.Origin != bank || !d.Verifiable() {
 					t.Errorf("got %+v, %v", d, err)

@@ -105,7 +105,7 @@ func (e *evidence) candidates() (all []Candidate, findings []lookleap.Finding) {
 		for _, text := range by.targets {
 			u, err := Parse(text)
 			if err != nil || u.kind != Authority {
-				findings = append(findings, warning(CodeNotAI, "AIU-3.1-02",
+				findings = append(findings, warning(codeNotAI, "AIU-3.1-02",
 					"an advertised target is not an ai: URI with an authority ("+string(by.source)+")", ""))
 				continue
 			}

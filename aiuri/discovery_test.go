@@ -7,7 +7,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/aiuri"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 func TestLinkTargets(t *testing.T) {
@@ -107,10 +107,10 @@ func FuzzElementTargets(f *testing.F) {
 func TestNamesToVerify(t *testing.T) {
 	for name, state := range map[string]lookleap.DNSSEC{"secure": lookleap.Secure, "insecure": lookleap.Insecure} {
 		t.Run("AIU-3.1-15/accept-name-to-verify-"+name, func(t *testing.T) {
-			net := lab.ForTest(t)
+			net := lookleaptest.ForTest(t)
 			page(net.Site("bank.example"), "ai://bank/x", "")
 			net.Name("_aiip._tcp.bank.example").SRV(0, 0, 443, "aiip.bank.example.").DNSSEC(state)
-			d, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{DNS: true}).Discover(t.Context(), "https://bank.example")
+			d, err := aiuri.NewDiscoverer(net.StubHost(), aiuri.DiscovererOptions{DNS: true}).Discover(t.Context(), "https://bank.example")
 			if err != nil || len(d.Targets) != 1 || d.Targets[0].Host != "aiip.bank.example" || d.Targets[0].Port != 443 {
 				t.Fatalf("got %+v, %v", d, err)
 			}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/aiuri"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 func TestDiscoveryCache(t *testing.T) {
@@ -17,10 +17,10 @@ func TestDiscoveryCache(t *testing.T) {
 		return strings.Replace(documentOf("ai://bank/x", bank), "{", `{"policy":`+policy+`,`, 1)
 	}
 	t.Run("AIU-3.1-23/accept-kept-five-minutes", func(t *testing.T) {
-		net := lab.ForTest(t)
+		net := lookleaptest.ForTest(t)
 		net.Clock().Freeze()
-		net.Site("www.bank.example").Body(documentPath, "application/json", documentOf("ai://bank/x", bank)).Fault(documentPath, lab.Header("Cache-Control", "no-store"))
-		discoverer := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{})
+		net.Site("www.bank.example").File(documentPath, "application/json", documentOf("ai://bank/x", bank)).Fault(documentPath, lookleaptest.Header("Cache-Control", "no-store"))
+		discoverer := aiuri.NewDiscoverer(net.StubHost(), aiuri.DiscovererOptions{})
 		ask := func() int {
 			if _, err := discoverer.Discover(t.Context(), bank); err != nil {
 				t.Fatal(err)
@@ -38,21 +38,21 @@ func TestDiscoveryCache(t *testing.T) {
 		}
 	})
 	t.Run("AIU-3.1-23/accept-at-most-a-day", func(t *testing.T) {
-		net := lab.ForTest(t)
+		net := lookleaptest.ForTest(t)
 		net.Clock().Freeze()
-		net.Site("www.bank.example").Body(documentPath, "application/json", documentOf("ai://bank/x", bank)).Fault(documentPath, lab.Header("Cache-Control", "max-age=99999999"))
-		d, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{}).Discover(t.Context(), bank)
+		net.Site("www.bank.example").File(documentPath, "application/json", documentOf("ai://bank/x", bank)).Fault(documentPath, lookleaptest.Header("Cache-Control", "max-age=99999999"))
+		d, err := aiuri.NewDiscoverer(net.StubHost(), aiuri.DiscovererOptions{}).Discover(t.Context(), bank)
 		if err != nil || d.Expires.After(net.Clock().Now().Add(24*time.Hour)) {
 			t.Errorf("got %v, %v", d, err)
 		}
 	})
 	t.Run("AIU-3.1-23/accept-dns-by-its-ttl", func(t *testing.T) {
-		net := lab.ForTest(t)
+		net := lookleaptest.ForTest(t)
 		net.Clock().Freeze()
-		net.Site("www.bank.example").Body(documentPath, "application/json", documentOf("ai://bank/x", bank)).Fault(documentPath, lab.Header("Cache-Control", "max-age=36000"))
+		net.Site("www.bank.example").File(documentPath, "application/json", documentOf("ai://bank/x", bank)).Fault(documentPath, lookleaptest.Header("Cache-Control", "max-age=36000"))
 		net.Name("_aiip.www.bank.example").TXT("endpoint=ai://bank/x").TTL(20 * time.Minute)
 		for dns, want := range map[bool]time.Duration{false: 10 * time.Hour, true: 20 * time.Minute} {
-			d, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{DNS: dns}).Discover(t.Context(), bank)
+			d, err := aiuri.NewDiscoverer(net.StubHost(), aiuri.DiscovererOptions{DNS: dns}).Discover(t.Context(), bank)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -77,17 +77,17 @@ func TestDiscoveryCache(t *testing.T) {
 		{"L10/reject-weaker", `{"mtls":true}`, `{"mtls":false}`, false},
 	} {
 		t.Run(c.id, func(t *testing.T) {
-			net := lab.ForTest(t)
-			site := net.Site("www.bank.example").Body(documentPath, "application/json", withPolicy(c.before))
+			net := lookleaptest.ForTest(t)
+			site := net.Site("www.bank.example").File(documentPath, "application/json", withPolicy(c.before))
 			o := aiuri.DiscovererOptions{}
 			if c.accept {
 				o.AcceptWeaker = func(string, aiuri.EndpointPolicy, aiuri.EndpointPolicy) bool { return true }
 			}
-			discoverer := aiuri.NewDiscoverer(net.Host(), o)
+			discoverer := aiuri.NewDiscoverer(net.StubHost(), o)
 			if _, err := discoverer.Discover(t.Context(), bank); err != nil {
 				t.Fatal(err)
 			}
-			site.Body(documentPath, "application/json", withPolicy(c.after))
+			site.File(documentPath, "application/json", withPolicy(c.after))
 			net.Clock().Advance(25 * time.Hour)
 			_, err := discoverer.Discover(t.Context(), bank)
 			if accept := strings.Contains(c.id, "/accept"); (err == nil) != accept || !accept && lookleap.CodeOf(err) != aiuri.CodePolicyDowngrade {
@@ -96,22 +96,22 @@ func TestDiscoveryCache(t *testing.T) {
 		})
 	}
 	t.Run("O10/reject-weaker-after-the-clock-is-set-back", func(t *testing.T) {
-		net := lab.ForTest(t)
-		site := net.Site("www.bank.example").Body(documentPath, "application/json", withPolicy(`{"mtls":true}`))
-		discoverer := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{})
+		net := lookleaptest.ForTest(t)
+		site := net.Site("www.bank.example").File(documentPath, "application/json", withPolicy(`{"mtls":true}`))
+		discoverer := aiuri.NewDiscoverer(net.StubHost(), aiuri.DiscovererOptions{})
 		if _, err := discoverer.Discover(t.Context(), bank); err != nil {
 			t.Fatal(err)
 		}
-		site.Body(documentPath, "application/json", withPolicy(`{"mtls":false}`))
+		site.File(documentPath, "application/json", withPolicy(`{"mtls":false}`))
 		net.Clock().Advance(-30 * 24 * time.Hour)
 		if _, err := discoverer.Discover(t.Context(), bank); lookleap.CodeOf(err) != aiuri.CodePolicyDowngrade {
 			t.Errorf("got %v", err)
 		}
 	})
 	t.Run("AIU-6-04/accept-purge", func(t *testing.T) {
-		net := lab.ForTest(t)
-		net.Site("www.bank.example").Body(documentPath, "application/json", documentOf("ai://bank/x", bank))
-		discoverer := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{})
+		net := lookleaptest.ForTest(t)
+		net.Site("www.bank.example").File(documentPath, "application/json", documentOf("ai://bank/x", bank))
+		discoverer := aiuri.NewDiscoverer(net.StubHost(), aiuri.DiscovererOptions{})
 		for range 2 {
 			if _, err := discoverer.Discover(t.Context(), bank); err != nil {
 				t.Fatal(err)
@@ -123,22 +123,22 @@ func TestDiscoveryCache(t *testing.T) {
 		}
 	})
 	t.Run("AIU-6-04/accept-purge-however-it-is-spelled", func(t *testing.T) {
-		net := lab.ForTest(t)
-		site := net.Site("www.bank.example").Body(documentPath, "application/json", withPolicy(`{"mtls":true}`))
-		discoverer := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{})
+		net := lookleaptest.ForTest(t)
+		site := net.Site("www.bank.example").File(documentPath, "application/json", withPolicy(`{"mtls":true}`))
+		discoverer := aiuri.NewDiscoverer(net.StubHost(), aiuri.DiscovererOptions{})
 		if _, err := discoverer.Discover(t.Context(), bank); err != nil {
 			t.Fatal(err)
 		}
-		site.Body(documentPath, "application/json", withPolicy(`{"mtls":false}`))
+		site.File(documentPath, "application/json", withPolicy(`{"mtls":false}`))
 		discoverer.Purge("HTTPS://WWW.Bank.Example:443/")
 		if found, err := discoverer.Discover(t.Context(), bank); err != nil || found.Document.Policy.MTLS {
 			t.Errorf("something was kept: %+v, %v", found, err)
 		}
 	})
 	t.Run("AIU-3.1-23/accept-one-exchange-each", func(t *testing.T) {
-		net := lab.ForTest(t)
-		page(net.Site("www.bank.example").Body(documentPath, "application/json", documentOf("ai://bank/x", bank)), "ai://bank/x", "ai://bank/x")
-		discoverer := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{})
+		net := lookleaptest.ForTest(t)
+		page(net.Site("www.bank.example").File(documentPath, "application/json", documentOf("ai://bank/x", bank)), "ai://bank/x", "ai://bank/x")
+		discoverer := aiuri.NewDiscoverer(net.StubHost(), aiuri.DiscovererOptions{})
 		var wait sync.WaitGroup
 		for range 100 {
 			wait.Go(func() {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/aiuri"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // FuzzFromIRI holds that what is read from text outside ASCII is a URI by Parse too, and
@@ -91,10 +91,10 @@ func FuzzBootstrap(f *testing.F) {
 		if secure {
 			state = lookleap.Secure
 		}
-		net := lab.New()
+		net := lookleaptest.NewInternet()
 		defer net.Close()
 		net.Site("shop.example")
-		host := net.Host()
+		host := net.StubHost()
 		host.Resolver = fallback{answers{
 			"_aiip.shop.example":      {Records: []lookleap.Record{{Text: first}, {Text: second}}, Exists: true, TTL: time.Minute, DNSSEC: state},
 			"_aiip._tcp.shop.example": {Records: []lookleap.Record{{SRV: &lookleap.SRV{Target: target, Port: port}}}, Exists: true, DNSSEC: state},

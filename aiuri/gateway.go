@@ -173,8 +173,8 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // statusOf returns the HTTP status for a reason code (section 3.2).
 func statusOf(code lookleap.Code) int {
 	switch code {
-	case CodeAmbiguous, CodeBadChar, CodeNonASCII, CodeBadAuthority, CodeEmptyAuthority, CodeNoAuthority,
-		lookleap.CodeUserinfo, lookleap.CodeBadPort, CodeURITooLong, CodeNotGateway, lookleap.CodeTooLarge, lookleap.CodeUsage:
+	case CodeAmbiguous, codeBadChar, codeNonASCII, codeBadAuthority, codeEmptyAuthority, CodeNoAuthority,
+		lookleap.CodeUserinfo, lookleap.CodeBadPort, codeURITooLong, CodeNotGateway, lookleap.CodeTooLarge, lookleap.CodeUsage:
 		return http.StatusBadRequest
 	case CodeNoSession:
 		return http.StatusUnauthorized

@@ -69,7 +69,7 @@ func TestGatewayReadsLast(t *testing.T) {
 		}, 403, false},
 		{"AIU-3.2-08/reject-ambiguous-unread", "/gateway/bank.example/../x", func(*gatewayWorld) {}, 400, false},
 		{"AIU-3.2-11/reject-policy-unread", payTarget, func(g *gatewayWorld) {
-			g.bank.Body(documentPath, "application/json", strings.Replace(documentOf("ai://bank.example/pay", "https://bank.example"), "{", `{"policy":{"mtls":true},`, 1))
+			g.bank.File(documentPath, "application/json", strings.Replace(documentOf("ai://bank.example/pay", "https://bank.example"), "{", `{"policy":{"mtls":true},`, 1))
 		}, 502, false},
 	} {
 		t.Run(c.id, func(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/aiuri"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // TestGatewayHeader reads the header of each kind of response.
@@ -71,7 +71,7 @@ func TestGatewayRefuses(t *testing.T) {
 			})
 		}, 403, aiuri.CodeScope},
 		{"AIU-3.2-12/reject-without-keys", "POST", payTarget, func(g *gatewayWorld) {
-			g.bank.Body(documentPath, "application/json", `{"endpoint":"ai://bank.example/pay","scopes":["pay"]}`)
+			g.bank.File(documentPath, "application/json", `{"endpoint":"ai://bank.example/pay","scopes":["pay"]}`)
 		}, 502, aiuri.CodeNoTrustAnchor},
 		{"AIU-3.2-12/reject-key-set-unreadable", "POST", payTarget, func(g *gatewayWorld) { g.bank.Status("/jwks.json", 503) }, 502, lookleap.CodeBadStatus},
 	} {
@@ -91,7 +91,7 @@ func TestGatewayAudit(t *testing.T) {
 	for name, audit := range map[string]func(aiuri.AuditRecord){"accept-none": nil, "accept-written-record": func(aiuri.AuditRecord) {}} {
 		t.Run("AIU-6-03/"+name, func(t *testing.T) {
 			g := newGatewayWorld(t)
-			var events lab.Events
+			var events lookleaptest.Events
 			g.host.Observe = events.Observe
 			g.options.Audit = audit
 			w := g.serve(t, "POST", payTarget, "")
@@ -102,7 +102,7 @@ func TestGatewayAudit(t *testing.T) {
 	}
 	t.Run("AIU-6-03/reject-lost-record", func(t *testing.T) {
 		g := newGatewayWorld(t)
-		var events lab.Events
+		var events lookleaptest.Events
 		g.host.Observe = events.Observe
 		g.options.Audit = func(aiuri.AuditRecord) { panic("x") }
 		w := g.serve(t, "POST", payTarget, "")

@@ -20,18 +20,18 @@ func TestGatewayStatus(t *testing.T) {
 		status int
 		code   lookleap.Code
 	}{
-		"reject-non-ascii":       {"/gateway/bank.example/é", none, 400, aiuri.CodeNonASCII},
-		"reject-empty-authority": {"/gateway/", none, 400, aiuri.CodeEmptyAuthority},
+		"reject-non-ascii":       {"/gateway/bank.example/é", none, 400, "non-ascii"},
+		"reject-empty-authority": {"/gateway/", none, 400, "empty-authority"},
 		"reject-port":            {"/gateway/bank.example:99999/x", none, 400, lookleap.CodeBadPort},
 		"reject-credentials-not-allowed": {payTarget, func(g *gatewayWorld) {
-			g.bank.Body(documentPath, "application/json", strings.Replace(documentOf("ai://bank.example/pay", "https://bank.example"), "{", `{"policy":{"auth":"oauth2"},`, 1))
+			g.bank.File(documentPath, "application/json", strings.Replace(documentOf("ai://bank.example/pay", "https://bank.example"), "{", `{"policy":{"auth":"oauth2"},`, 1))
 			g.options.Credentials = nil
 		}, 403, aiuri.CodeCredentialsNotAllowed},
 		"reject-scope": {payTarget, func(g *gatewayWorld) {
 			g.options.Scopes = func(string, aiuri.URI) []string { return []string{"admin"} }
 		}, 403, aiuri.CodeScope},
 		"reject-configuration": {payTarget, func(g *gatewayWorld) {
-			g.bank.Body(documentPath, "application/json", strings.Replace(documentOf("ai://bank.example/pay", "https://bank.example"), "{", `{"policy":{"auth":"oauth2"},`, 1))
+			g.bank.File(documentPath, "application/json", strings.Replace(documentOf("ai://bank.example/pay", "https://bank.example"), "{", `{"policy":{"auth":"oauth2"},`, 1))
 			g.options.Authorizer = authorizer(func(*http.Request, *aiuri.Call) (*aiuri.Grant, error) {
 				return &aiuri.Grant{User: "u", Scopes: []string{"pay"}}, nil
 			})

@@ -125,7 +125,7 @@ func TestGateway(t *testing.T) {
 	})
 	policy := func(p string) func(*gatewayWorld) {
 		return func(g *gatewayWorld) {
-			g.bank.Body(documentPath, "application/json", strings.Replace(documentOf("ai://bank.example/pay", "https://bank.example"), "{", `{"policy":`+p+`,`, 1))
+			g.bank.File(documentPath, "application/json", strings.Replace(documentOf("ai://bank.example/pay", "https://bank.example"), "{", `{"policy":`+p+`,`, 1))
 		}
 	}
 	grant := func(grant *aiuri.Grant, err error) func(*gatewayWorld) {
@@ -146,11 +146,11 @@ func TestGateway(t *testing.T) {
 		status             int
 		code               lookleap.Code
 	}{
-		{"AIU-3.2-07/reject-malformed", "POST", "/gateway/bank.example/%4", none, 400, aiuri.CodeBadChar},
+		{"AIU-3.2-07/reject-malformed", "POST", "/gateway/bank.example/%4", none, 400, "bad-char"},
 		{"AIU-3.2-08/reject-dot-segments", "POST", "/gateway/bank.example/../other.example/pay", none, 400, aiuri.CodeAmbiguous},
 		{"AIU-3.2-09/reject-at-the-handler", "POST", "/gateway/bank.example/%2e%2e/x", none, 400, aiuri.CodeAmbiguous},
 		{"AIU-3.2-10/reject-at-the-handler", "POST", "/gateway/u@h/x", none, 400, lookleap.CodeUserinfo},
-		{"AIU-3.2-04/reject-at-the-handler", "POST", "/gateway/", none, 400, aiuri.CodeEmptyAuthority},
+		{"AIU-3.2-04/reject-at-the-handler", "POST", "/gateway/", none, 400, "empty-authority"},
 		{"AIU-3.2-07/reject-no-session", "POST", payTarget, grant(nil, aiuri.ErrNoSession), 401, aiuri.CodeNoSession},
 		{"AIU-3.2-07/reject-denied", "POST", payTarget, grant(nil, errors.New("no")), 403, aiuri.CodeNotAuthorized},
 		{"AIU-3.2-13/reject-denied", "POST", payTarget, grant(nil, nil), 403, aiuri.CodeNotAuthorized},

@@ -7,7 +7,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/aiuri"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // localFunc is a LocalResolver of one function.
@@ -40,13 +40,13 @@ type robot struct {
 	discover aiuri.DiscovererOptions
 	asked    []lookleap.ConsentRequest
 	calls    []aiuri.Call
-	net      *lab.Internet
+	net      *lookleaptest.Internet
 }
 
 const loadPallet = "ai:/agent/forklift-42?task=load&zone=A3"
 
 func newRobot(t *testing.T) *robot {
-	r := &robot{net: lab.ForTest(t), endpoint: aiuri.LocalEndpoint{
+	r := &robot{net: lookleaptest.ForTest(t), endpoint: aiuri.LocalEndpoint{
 		System: "forklift-42.local", Endpoint: parse(t, "ai:/agent/forklift-42"), Keys: must(aiuri.ParseKeySet(setText(jwk("1", ecKey())))), Scopes: []string{"load"},
 	}}
 	r.discover.Local = localFunc(func(aiuri.URI) (*aiuri.LocalEndpoint, error) { return &r.endpoint, nil })
@@ -56,7 +56,7 @@ func newRobot(t *testing.T) *robot {
 
 func (r *robot) client(t *testing.T) *aiuri.Client {
 	t.Helper()
-	host := r.net.Host()
+	host := r.net.StubHost()
 	host.Prompter = prompter(func(q *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
 		r.asked = append(r.asked, *q)
 		return allow(q)

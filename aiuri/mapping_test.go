@@ -137,17 +137,17 @@ func TestMappingBack(t *testing.T) {
 		{"AIU-3.2-09/reject-overlong-dots", "/gateway/bank/%C0%AE%c0%ae/other", aiuri.CodeAmbiguous},
 		{"AIU-3.2-09/reject-empty-segment-back", "/gateway/bank//x", aiuri.CodeAmbiguous},
 		{"AIU-3.2-09/reject-double-encoding", "/gateway/bank/%252e%252e/x", aiuri.CodeAmbiguous},
-		{"AIU-3.2-08/reject-percent", "/gateway/bank/%4", aiuri.CodeBadChar},
+		{"AIU-3.2-08/reject-percent", "/gateway/bank/%4", "bad-char"},
 		{"AIU-3.2-10/reject-empty-authority", "/gateway//x", aiuri.CodeAmbiguous},
 		{"AIU-3.2-10/reject-dots-as-authority", "/gateway/../x", aiuri.CodeAmbiguous},
 		{"AIU-3.2-10/reject-escaped-slash-in-authority", "/gateway/a%2Fb/x", aiuri.CodeAmbiguous},
 		{"AIU-3.2-10/reject-userinfo", "/gateway/u@h/x", lookleap.CodeUserinfo},
 		{"AIU-3.2-10/reject-other-base", "/gatewayX/bank", aiuri.CodeNotGateway},
 		{"AIU-3.2-10/reject-base-alone", "/gateway", aiuri.CodeNotGateway},
-		{"AIU-3.2-10/reject-no-authority", "/gateway/", aiuri.CodeEmptyAuthority},
-		{"AIU-3.2-10/reject-ip", "/gateway/10.0.0.1/x", aiuri.CodeBadAuthority},
+		{"AIU-3.2-10/reject-no-authority", "/gateway/", "empty-authority"},
+		{"AIU-3.2-10/reject-ip", "/gateway/10.0.0.1/x", "bad-authority"},
 		{"AIU-3.2-10/reject-empty-port", "/gateway/bank:/x", aiuri.CodeAmbiguous},
-		{"L05/reject-metadata-address", "/gateway/169.254.169.254/", aiuri.CodeBadAuthority},
+		{"L05/reject-metadata-address", "/gateway/169.254.169.254/", "bad-authority"},
 	} {
 		t.Run(c.id, func(t *testing.T) {
 			if u, err := m.URI(c.path, "", false); !u.IsZero() || lookleap.CodeOf(err) != c.code {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/flight"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/internal/test/alloctest"
 )
 
 // TestCachesAreBounded checks that the estimated sizes of what is cached are not far below
@@ -57,7 +57,7 @@ func TestCachesAreBounded(t *testing.T) {
 			return d.conclude(time.Now()), d.memory()
 		},
 	} {
-		t.Run("O61/accept-estimate-of-"+name, func(t *testing.T) { lab.CheckEstimate(t, load) })
+		t.Run("O61/accept-estimate-of-"+name, func(t *testing.T) { alloctest.CheckEstimate(t, load) })
 	}
 	until := time.Now().Add(time.Hour)
 	t.Run("AIU-6-04/reject-entries-beyond-the-memory", func(t *testing.T) {

@@ -21,9 +21,9 @@ const maxURI = 8192
 func Parse(text string) (URI, error) {
 	switch {
 	case len(text) > maxURI:
-		return URI{}, failAt(CodeURITooLong, maxURI, fmt.Sprintf("the URI has more than %d bytes", maxURI), "")
+		return URI{}, failAt(codeURITooLong, maxURI, fmt.Sprintf("the URI has more than %d bytes", maxURI), "")
 	case len(text) < 3 || !strings.EqualFold(text[:3], "ai:"):
-		return URI{}, fail(CodeNotAI, "the text does not begin with ai:", "")
+		return URI{}, fail(codeNotAI, "the text does not begin with ai:", "")
 	}
 	u := URI{text: text}
 	hierarchy, fragment, hasFragment := strings.Cut(text[3:], "#")
@@ -37,7 +37,7 @@ func Parse(text string) (URI, error) {
 			return URI{}, err
 		}
 	} else if u.path == "" {
-		return URI{}, failAt(CodeURIEmpty, 3, "nothing follows ai:", "write ai://authority/path")
+		return URI{}, failAt(codeURIEmpty, 3, "nothing follows ai:", "write ai://authority/path")
 	} else if u.path[0] == '/' {
 		u.kind = Absolute
 	}
@@ -71,14 +71,14 @@ func checkCharacters(part string, at int, escapes bool) error {
 		case allowed[c] || !escapes && strings.IndexByte("%[]", c) >= 0:
 		case c == '%':
 			if _, err := strconv.ParseUint(part[i+1:min(i+3, len(part))], 16, 8); err != nil || i+2 >= len(part) {
-				return bad(CodeBadChar, "a percent sign is not followed by two hexadecimal digits", "write %25 for a percent sign")
+				return bad(codeBadChar, "a percent sign is not followed by two hexadecimal digits", "write %25 for a percent sign")
 			}
 		case c >= utf8.RuneSelf:
-			return bad(CodeNonASCII, "the URI has a character outside ASCII", "percent-encode its UTF-8 bytes, or use FromIRI")
+			return bad(codeNonASCII, "the URI has a character outside ASCII", "percent-encode its UTF-8 bytes, or use FromIRI")
 		case c == '\\':
-			return bad(CodeBadChar, "some readers take a backslash for a slash", "write / or %5C")
+			return bad(codeBadChar, "some readers take a backslash for a slash", "write / or %5C")
 		default:
-			return bad(CodeBadChar, "the character is not allowed here", "percent-encode it")
+			return bad(codeBadChar, "the character is not allowed here", "percent-encode it")
 		}
 	}
 	return nil
@@ -93,21 +93,21 @@ func (u *URI) parseAuthority(text string, at int) error {
 		return err
 	}
 	if strings.HasPrefix(text, "[") {
-		return failAt(CodeBadAuthority, at, "the authority is an IP literal", "write the name of the host")
+		return failAt(codeBadAuthority, at, "the authority is an IP literal", "write the name of the host")
 	}
 	host, port, _ := strings.Cut(text, ":")
 	if n, err := strconv.ParseUint(port, 10, 16); port != "" && (err != nil || port != strconv.FormatUint(n, 10) || n == 0) {
 		return failAt(lookleap.CodeBadPort, at+len(host)+1, "the port is not a number from 1 to 65535 without leading zeros", "")
 	}
 	if host == "" {
-		return failAt(CodeEmptyAuthority, at, "the authority has no host", "write ai:/path for a URI without authority")
+		return failAt(codeEmptyAuthority, at, "the authority has no host", "write ai:/path for a URI without authority")
 	}
 	if strings.HasSuffix(host, ".") {
-		return failAt(CodeBadAuthority, at+len(host), "the last label of the host is empty", "remove the dot")
+		return failAt(codeBadAuthority, at+len(host), "the last label of the host is empty", "remove the dot")
 	}
 	canonical, err := parseHost(host, at)
 	if err == nil && canonical != strings.ToLower(host) { // such as one with an A-label of an upper-case letter
-		err = failAt(CodeBadAuthority, at, "the host has an A-label that IDNA does not allow", "")
+		err = failAt(codeBadAuthority, at, "the host has an A-label that IDNA does not allow", "")
 	}
 	u.host, u.port = canonical, port
 	return err
@@ -120,7 +120,7 @@ func parseHost(host string, at int) (string, error) {
 	if err == nil {
 		return canonical, nil
 	}
-	e := urlError(CodeBadAuthority, "", "the authority has no valid host name", err)
+	e := urlError(codeBadAuthority, "", "the authority has no valid host name", err)
 	var bad *domain.Error
 	if errors.As(err, &bad) {
 		e.Position = positionOf(at + bad.Offset)
@@ -136,7 +136,7 @@ func FromIRI(text string) (URI, error) {
 		return Parse(text)
 	}
 	if !utf8.ValidString(text) {
-		return URI{}, fail(CodeNonASCII, "the text is not UTF-8", "")
+		return URI{}, fail(codeNonASCII, "the text is not UTF-8", "")
 	}
 	var host string
 	before, after := "", text

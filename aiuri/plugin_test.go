@@ -34,8 +34,8 @@ func (d *deafTransport) Invoke(ctx context.Context, c *aiuri.Call) (aiuri.Signed
 func TestDeafPlugins(t *testing.T) {
 	const asked, places = 4_000, 1024 // of one bound
 	other := func(w *world) aiuri.URI {
-		w.net.Site("shop.example").Body(documentPath, "application/json", documentOf("ai://shop.example/pay", "https://shop.example")).
-			Body("/jwks.json", "application/jwk-set+json", string(setText(jwk("1", ecKey()))))
+		w.net.Site("shop.example").File(documentPath, "application/json", documentOf("ai://shop.example/pay", "https://shop.example")).
+			File("/jwks.json", "application/jwk-set+json", string(setText(jwk("1", ecKey()))))
 		return parseAny("ai://shop.example/pay")
 	}
 	t.Run("O28/reject-more-calls-of-a-deaf-transport", func(t *testing.T) {
@@ -84,7 +84,7 @@ func TestDeafPlugins(t *testing.T) {
 	})
 	for name, set := range map[string]func(*gatewayWorld, func()){
 		"tokens": func(g *gatewayWorld, wait func()) {
-			g.bank.Body(documentPath, "application/json", documentWith("ai://bank.example/pay", "https://bank.example", `{"auth":"oauth2"}`))
+			g.bank.File(documentPath, "application/json", documentWith("ai://bank.example/pay", "https://bank.example", `{"auth":"oauth2"}`))
 			source := aiuri.TokenFunc(func(context.Context, aiuri.Destination, []string) (string, error) { wait(); return "", nil })
 			g.options.Authorizer = authorizer(func(*http.Request, *aiuri.Call) (*aiuri.Grant, error) {
 				return &aiuri.Grant{User: "u", Scopes: []string{"pay"}, Tokens: source}, nil
@@ -163,8 +163,8 @@ func TestCredentialAuthorities(t *testing.T) {
 				w, line := newWorld(t), &recorder{}
 				var to []aiuri.Destination
 				w.options.Native, w.options.Tokens, w.options.ClientCertificate, w.options.Credentials = line, told{&to}, certificate, c.allowed
-				site := w.net.Site(host).Body(documentPath, "application/json", documentWith(c.endpoint, "https://"+host, policy))
-				site.Body("/jwks.json", "application/jwk-set+json", string(setText(jwk("1", ecKey()))))
+				site := w.net.Site(host).File(documentPath, "application/json", documentWith(c.endpoint, "https://"+host, policy))
+				site.File("/jwks.json", "application/jwk-set+json", string(setText(jwk("1", ecKey()))))
 				_, err := w.invoke(t, aiuri.Request{URI: u, Body: []byte("{}")})
 				if lookleap.CodeOf(err) != c.code || (len(line.calls) == 1) != (err == nil) {
 					t.Fatalf("got %v after %d calls", err, len(line.calls))
@@ -208,7 +208,7 @@ func TestGatewayCredentials(t *testing.T) {
 	} {
 		t.Run("O11/"+c.name, func(t *testing.T) {
 			g := newGatewayWorld(t)
-			g.bank.Body(documentPath, "application/json", documentWith("ai://bank.example/pay", "https://bank.example", c.policy))
+			g.bank.File(documentPath, "application/json", documentWith("ai://bank.example/pay", "https://bank.example", c.policy))
 			var to []aiuri.Destination
 			g.options.Credentials, g.options.ClientCertificate = c.allowed, true
 			g.options.Authorizer = authorizer(func(*http.Request, *aiuri.Call) (*aiuri.Grant, error) {
@@ -234,7 +234,7 @@ func TestGatewayCredentials(t *testing.T) {
 			aiuri.TokenFunc(func(context.Context, aiuri.Destination, []string) (string, error) { panic("no") }),
 		} {
 			g := newGatewayWorld(t)
-			g.bank.Body(documentPath, "application/json", documentWith("ai://bank.example/pay", "https://bank.example", `{"auth":"oauth2"}`))
+			g.bank.File(documentPath, "application/json", documentWith("ai://bank.example/pay", "https://bank.example", `{"auth":"oauth2"}`))
 			g.options.Authorizer = authorizer(func(*http.Request, *aiuri.Call) (*aiuri.Grant, error) {
 				return &aiuri.Grant{User: "u", Scopes: []string{"pay"}, Tokens: source}, nil
 			})
@@ -255,8 +255,8 @@ func TestUnconfirmed(t *testing.T) {
 	evil := func(t *testing.T, policy string) (*world, *recorder, *[]aiuri.Destination) {
 		w, line, to := newWorld(t), &recorder{}, new([]aiuri.Destination)
 		w.options.Native, w.options.Tokens, w.options.ClientCertificate, w.options.Credentials = line, told{to}, true, []string{"bank"}
-		site := w.net.Site("evil.example").Body("/jwks.json", "application/jwk-set+json", string(setText(jwk("1", ecKey()))))
-		site.Body(documentPath, "application/json", documentWith("ai://bank/pay", "https://evil.example", policy))
+		site := w.net.Site("evil.example").File("/jwks.json", "application/jwk-set+json", string(setText(jwk("1", ecKey()))))
+		site.File(documentPath, "application/json", documentWith("ai://bank/pay", "https://evil.example", policy))
 		return w, line, to
 	}
 	request := aiuri.Request{Page: "https://evil.example/", Body: []byte(`{"name":"Ada"}`)}
@@ -273,7 +273,7 @@ func TestUnconfirmed(t *testing.T) {
 		t.Run("O16/reject-credentials-for-"+name, func(t *testing.T) {
 			w, line, to := evil(t, `{"auth":"oauth2","mtls":true}`)
 			w.options.Credentials = []string{"bank", "*.bank.example"}
-			w.net.Site("evil.example").Body(documentPath, "application/json", documentWith(endpoint, "https://evil.example", `{"auth":"oauth2","mtls":true}`))
+			w.net.Site("evil.example").File(documentPath, "application/json", documentWith(endpoint, "https://evil.example", `{"auth":"oauth2","mtls":true}`))
 			if _, err := w.invoke(t, request); err == nil || len(line.calls) != 0 || len(*to) != 0 {
 				t.Errorf("got %v, %v, %v", err, line.calls, *to)
 			}
@@ -292,7 +292,7 @@ func TestUnconfirmed(t *testing.T) {
 	}
 	t.Run("O16/reject-resumed-without-confirmation", func(t *testing.T) {
 		w, line, to := evil(t, `{"auth":"oauth2"}`)
-		w.bank.Body(documentPath, "application/json", documentWith("ai://bank/pay", "https://bank.example", `{"auth":"oauth2"}`))
+		w.bank.File(documentPath, "application/json", documentWith("ai://bank/pay", "https://bank.example", `{"auth":"oauth2"}`))
 		confirmed := aiuri.DiscovererOptions{Static: map[string]string{"bank": "https://bank.example"}}
 		w.options.Discoverer, w.options.UserKey = aiuri.NewDiscoverer(w.host, confirmed), make([]byte, 32)
 		w.host.Prompter = prompter(func(*lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
@@ -310,7 +310,7 @@ func TestUnconfirmed(t *testing.T) {
 	})
 	t.Run("O16/accept-confirmed-by-the-hosts-map", func(t *testing.T) {
 		w, line, to := evil(t, `{"auth":"oauth2"}`)
-		w.bank.Body(documentPath, "application/json", documentWith("ai://bank/pay", "https://bank.example", `{"auth":"oauth2"}`))
+		w.bank.File(documentPath, "application/json", documentWith("ai://bank/pay", "https://bank.example", `{"auth":"oauth2"}`))
 		w.options.Discoverer = aiuri.NewDiscoverer(w.host, aiuri.DiscovererOptions{Static: map[string]string{"bank": "https://bank.example"}})
 		if _, err := w.invoke(t, request); err != nil || len(line.calls) != 1 {
 			t.Fatal(err)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/aiuri"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // advertised is the endpoint that each source names; "" for none.
@@ -16,10 +16,10 @@ type advertised struct {
 	dnssec                       lookleap.DNSSEC
 }
 
-func (a advertised) publish(n *lab.Internet) {
+func (a advertised) publish(n *lookleaptest.Internet) {
 	s := n.Site("shop.example")
 	if a.document != "" {
-		s.Body(documentPath, "application/json", documentOf(a.document, "https://shop.example"))
+		s.File(documentPath, "application/json", documentOf(a.document, "https://shop.example"))
 	}
 	page(s, a.link, a.element)
 	if a.dns != "" {
@@ -46,9 +46,9 @@ func TestPrecedence(t *testing.T) {
 		"accept-unvalidated-dns-last":       {unknown, "abcd"},
 	} {
 		check := func(t *testing.T) {
-			net := lab.ForTest(t)
+			net := lookleaptest.ForTest(t)
 			c.a.publish(net)
-			d, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{DNS: true}).Discover(t.Context(), "https://shop.example/")
+			d, err := aiuri.NewDiscoverer(net.StubHost(), aiuri.DiscovererOptions{DNS: true}).Discover(t.Context(), "https://shop.example/")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -92,10 +92,10 @@ func TestAgreement(t *testing.T) {
 		"reject-element-than-link": {advertised{link: same, element: other}, true},
 	} {
 		t.Run("AIU-3.1-19/"+name, func(t *testing.T) {
-			net := lab.ForTest(t)
+			net := lookleaptest.ForTest(t)
 			c.a.publish(net)
 			for _, fail := range []bool{false, true} {
-				d, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{DNS: true, FailOnConflict: fail}).Discover(t.Context(), "https://shop.example/")
+				d, err := aiuri.NewDiscoverer(net.StubHost(), aiuri.DiscovererOptions{DNS: true, FailOnConflict: fail}).Discover(t.Context(), "https://shop.example/")
 				if fail && c.conflict {
 					if d != nil || lookleap.CodeOf(err) != aiuri.CodeDiscoveryConflict {
 						t.Errorf("got %+v, %v", d, err)
@@ -112,18 +112,18 @@ func TestAgreement(t *testing.T) {
 
 // TestBootstrapRecords: both kinds of records are validated, and the shorter life of both counts.
 func TestBootstrapRecords(t *testing.T) {
-	publish := func(t *testing.T) *lab.Internet {
-		net := lab.ForTest(t)
+	publish := func(t *testing.T) *lookleaptest.Internet {
+		net := lookleaptest.ForTest(t)
 		net.Clock().Freeze()
 		page(net.Site("shop.example"), "ai://bank/x", "")
-		net.Site("shop.example").Body(documentPath, "application/json", documentOf("ai://bank/x", "https://shop.example")).
-			Fault(documentPath, lab.Header("Cache-Control", "max-age=36000"))
+		net.Site("shop.example").File(documentPath, "application/json", documentOf("ai://bank/x", "https://shop.example")).
+			Fault(documentPath, lookleaptest.Header("Cache-Control", "max-age=36000"))
 		return net
 	}
 	t.Run("AIU-3.1-15/reject-bogus-service", func(t *testing.T) {
 		net := publish(t)
 		net.Name("_aiip._tcp.shop.example").Bogus()
-		d, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{DNS: true}).Discover(t.Context(), "https://shop.example/")
+		d, err := aiuri.NewDiscoverer(net.StubHost(), aiuri.DiscovererOptions{DNS: true}).Discover(t.Context(), "https://shop.example/")
 		if d != nil || lookleap.CodeOf(err) != lookleap.CodeDNSSECBogus {
 			t.Errorf("got %+v, %v", d, err)
 		}
@@ -131,23 +131,23 @@ func TestBootstrapRecords(t *testing.T) {
 	t.Run("AIU-3.1-15/accept-name-to-verify-unvalidated", func(t *testing.T) {
 		net := publish(t)
 		net.Name("_aiip._tcp.shop.example").SRV(0, 0, 443, "aiip.shop.example.").DNSSEC(lookleap.Indeterminate)
-		d, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{DNS: true}).Discover(t.Context(), "https://shop.example/")
+		d, err := aiuri.NewDiscoverer(net.StubHost(), aiuri.DiscovererOptions{DNS: true}).Discover(t.Context(), "https://shop.example/")
 		if err != nil || len(d.Targets) != 1 || !slices.Equal(d.Targets[0].Names, []string{"shop.example"}) {
 			t.Errorf("got %+v, %v", d, err)
 		}
 	})
 	t.Run("AIU-3.1-14/accept-case-of-the-path", func(t *testing.T) {
-		net := lab.ForTest(t)
+		net := lookleaptest.ForTest(t)
 		net.Site("shop.example")
 		net.Name("_aiip.shop.example").TXT("Endpoint=ai://other/ endpoint=ai://bank/X")
-		d, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{DNS: true}).Discover(t.Context(), "https://shop.example/")
+		d, err := aiuri.NewDiscoverer(net.StubHost(), aiuri.DiscovererOptions{DNS: true}).Discover(t.Context(), "https://shop.example/")
 		if err != nil || d.Endpoint.String() != "ai://bank/X" || len(d.Candidates) != 1 || len(d.Findings) != 0 {
 			t.Errorf("got %+v, %v", d, err)
 		}
 	})
 	t.Run("AIU-3.1-23/accept-document's-time-without-records", func(t *testing.T) {
 		net := publish(t)
-		d, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{DNS: true}).Discover(t.Context(), "https://shop.example/")
+		d, err := aiuri.NewDiscoverer(net.StubHost(), aiuri.DiscovererOptions{DNS: true}).Discover(t.Context(), "https://shop.example/")
 		if err != nil || d.Expires.Sub(net.Clock().Now()) < 9*time.Hour {
 			t.Errorf("got %+v, %v", d, err)
 		}
@@ -157,7 +157,7 @@ func TestBootstrapRecords(t *testing.T) {
 			net := publish(t)
 			net.Name("_aiip.shop.example").TXT("endpoint=ai://bank/x").TTL(c.text)
 			net.Name("_aiip._tcp.shop.example").SRV(0, 0, 443, "aiip.shop.example.").TTL(c.service)
-			d, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{DNS: true}).Discover(t.Context(), "https://shop.example/")
+			d, err := aiuri.NewDiscoverer(net.StubHost(), aiuri.DiscovererOptions{DNS: true}).Discover(t.Context(), "https://shop.example/")
 			if err != nil || !d.Expires.Equal(net.Clock().Now().Add(20*time.Minute)) || len(d.Targets) != 1 {
 				t.Errorf("got %+v, %v", d, err)
 			}

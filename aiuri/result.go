@@ -75,7 +75,7 @@ func VerifyResult(r SignedResult, keys *KeySet, now time.Time, x Expectation) (*
 	}
 	v.OK, v.Code, v.Expires = true, lookleap.CodeOK, verified.Claims.Expires
 	v.Summary = "a key of the endpoint signed the result, and its claims are valid"
-	if slices.ContainsFunc(v.Checks, func(c lookleap.Check) bool { return c.Code == CodeUnbound }) {
+	if slices.ContainsFunc(v.Checks, func(c lookleap.Check) bool { return c.Code == codeUnbound }) {
 		v.Summary += ", but they do not prove that it answers this request"
 	}
 	verified.Verdict = v
@@ -113,7 +113,7 @@ func verifyResult(r SignedResult, keys *KeySet, x *Expectation, now time.Time, v
 		return nil, fail(CodeRejectedAlgorithm, "the signature's algorithm is not allowed", "sign with ES256, ES384, PS256 or EdDSA")
 	}
 	for range j.foreign {
-		v.Findings = append(v.Findings, warning(CodeForeignKeyReference, "AIU-3.4-06",
+		v.Findings = append(v.Findings, warning(codeForeignKeyReference, "AIU-3.4-06",
 			"the signature refers to keys elsewhere, which were not used", ""))
 	}
 	pass("AIU-3.4-04", "the algorithm is "+j.algorithm)

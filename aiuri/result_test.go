@@ -231,7 +231,7 @@ func TestVerifyResult(t *testing.T) {
 	for _, name := range []string{"jku", "x5u"} {
 		t.Run("AIU-3.4-06/accept-finding-for-"+name, func(t *testing.T) {
 			v, err := aiuri.VerifyResult(detach(claims(`,"`+name+`":"https://evil.example/keys"`)), set, now, expect)
-			if err != nil || len(v.Verdict.Findings) != 1 || v.Verdict.Findings[0].Code != aiuri.CodeForeignKeyReference {
+			if err != nil || len(v.Verdict.Findings) != 1 || v.Verdict.Findings[0].Code != "foreign-key-reference" {
 				t.Errorf("got %+v, %v", v, err)
 			}
 		})

@@ -62,7 +62,7 @@ func TestSecretsInDiaries(t *testing.T) {
 		},
 		"document-redirected-to-a-user": func(g *gatewayWorld) { g.bank.Redirect(documentPath, "https://u:"+secret+"@bank.example/") },
 		"document-malformed": func(g *gatewayWorld) {
-			g.bank.Body(documentPath, "application/json", `{"endpoint":"https://u@x/?`+secret+`"}`)
+			g.bank.File(documentPath, "application/json", `{"endpoint":"https://u@x/?`+secret+`"}`)
 		},
 		"page-down": func(g *gatewayWorld) { g.bank.Status("/", 500); g.bank.Remove(documentPath) },
 		"other-advertised": func(g *gatewayWorld) {
@@ -90,7 +90,7 @@ func TestSecretsInDiaries(t *testing.T) {
 	} {
 		t.Run("O52/reject-secrets-when-"+name, func(t *testing.T) {
 			g, d := newGatewayWorld(t), &diary{}
-			g.bank.Body(documentPath, "application/json", document("/jwks.json?token="+secret))
+			g.bank.File(documentPath, "application/json", document("/jwks.json?token="+secret))
 			g.host.Observe = lookleap.LogEvents(slog.New(slog.NewJSONHandler(d, nil)))
 			g.options.Audit = func(r aiuri.AuditRecord) { fmt.Fprintf(d, "%+v\n", r) }
 			set(g)

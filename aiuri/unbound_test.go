@@ -50,7 +50,7 @@ func TestBindings(t *testing.T) {
 			}
 			noted := 0
 			for _, k := range v.Verdict.Checks {
-				if k.Status == lookleap.Noted && k.Code == aiuri.CodeUnbound {
+				if k.Status == lookleap.Noted && k.Code == "unbound-result" {
 					noted++
 				}
 			}

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/internal/alloctest"
+	"github.com/lookleap/lookleap/internal/test/alloctest"
 )
 
 // The cases of attack groups I and J that a document decides.
@@ -38,7 +38,7 @@ func TestAttacks(t *testing.T) {
 	r.returns("I08/accept-cdata-as-text", with("<body><![CDATA[<interact/>]]></body>"), "<interact/> false", func(d *Document) any { return fmt.Sprint(d.Body().Text(), " ", d.Interact().Exists()) })
 	for name, doc := range map[string]string{"cdata": with("<body><![CDATA[<interact/>]]></body>"), "php": with("<?php ?>"), "stylesheet": `<?xml-stylesheet href="x"?>` + bare, "quotes": `<anml xmlns='` + Namespace + `' ttl='1'/>`} {
 		r.refuses("I08/reject-strict-"+name, XML, doc, ReadOptions{StrictLexical: true}, ErrLexical)
-		r.finds1("I08/accept-with-finding-"+name, XML, doc, none, map[string]lookleap.Code{"cdata": CodeCDATA, "php": CodePI, "stylesheet": CodePI, "quotes": CodeQuote}[name])
+		r.finds1("I08/accept-with-finding-"+name, XML, doc, none, map[string]lookleap.Code{"cdata": codeCDATA, "php": codePI, "stylesheet": codePI, "quotes": codeQuote}[name])
 	}
 	for i, c := range []string{"&#0;", "&#xD800;", "&#xFFFE;", "\uFFFE", "\x01"} {
 		r.refuses("I10/reject-"+itoa(i), XML, with("<body>"+c+"</body>"), none, ErrNotWellFormed)
@@ -90,7 +90,7 @@ func TestAttacks(t *testing.T) {
 	for name, text := range map[string]string{"octet": "\"\xff\"", "surrogate": `"\ud800"`, "overlong": "\"\xc0\x80\"", "surrogate-octets": "\"\xed\xa0\x80\"", "low-surrogate": `"\udc00"`, "two-high-surrogates": `"\ud800\ud800"`} {
 		r.refuses("J04/reject-"+name, JSON, j(`,"x":`+text), none, ErrEncoding)
 	}
-	r.finds1("J05/accept-mark-with-finding", JSON, "\uFEFF"+j(""), none, CodeBOM)
+	r.finds1("J05/accept-mark-with-finding", JSON, "\uFEFF"+j(""), none, codeBOM)
 	for _, n := range []string{"-1", "1.5", "1e400", "9007199254740993", "-0", `"x"`, "[]", "true"} {
 		t.Run("J07/reject-ttl-"+n, func(t *testing.T) {
 			d, err := ParseJSON([]byte(j(`,"ttl":`+n)), none)

@@ -109,7 +109,7 @@ func build(root *element, role Role) (*Document, error) {
 
 // checkText returns an error for a character that XML does not allow: etree would replace it.
 func checkText(e *etree.Element) error {
-	bad := &lookleap.Error{Code: CodeBadCharacter, Message: e.Tag + " contains a character that XML does not allow",
+	bad := &lookleap.Error{Code: codeBadCharacter, Message: e.Tag + " contains a character that XML does not allow",
 		Fix: "remove it", Err: ErrNotWellFormed}
 	for _, a := range e.Attr {
 		if !strictxml.IsText(a.Value) {

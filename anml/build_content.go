@@ -231,7 +231,7 @@ func (r *ResponseBuilder) Build() (*Document, error) {
 	}
 	for _, c := range el(r).child(kKnowledge).tree().SelectElements("refuse") {
 		if reason := c.SelectAttrValue("reason", ""); !Reason(reason).Known() {
-			return nil, invalid([]lookleap.Finding{{Code: CodeBadValue, Requirement: "ANML-8.7.4-02",
+			return nil, invalid([]lookleap.Finding{{Code: codeBadValue, Requirement: "ANML-8.7.4-02",
 				Message: "the reason " + plaintext.Quote(reason, maxQuoted) + " is unknown"}})
 		}
 	}

@@ -19,20 +19,20 @@ var (
 	// One of the Limits.
 	ErrLimit = coded.New(strictxml.CodeLimit, "a limit is exceeded")
 	// Another root element, no version key, or another media type.
-	ErrNotANML = coded.New(string(CodeNotANML), "not an ANML document")
+	ErrNotANML = coded.New(string(codeNotANML), "not an ANML document")
 	// The namespace of another version.
 	ErrUnsupportedVersion = coded.New(string(CodeVersion), "unsupported version of ANML")
 	// The document names another role than the exchange implies (section 8.1).
-	ErrRoleConflict = coded.New(string(CodeRoleConflict), "the role contradicts the exchange")
+	ErrRoleConflict = coded.New(string(codeRoleConflict), "the role contradicts the exchange")
 	// Sections and sites in one root (section 8.1).
-	ErrMixedModel = coded.New(string(CodeMixedModel), "sections are mixed with sites")
+	ErrMixedModel = coded.New(string(codeMixedModel), "sections are mixed with sites")
 	// Only with ReadOptions.StrictLexical or RejectDoctype.
 	ErrLexical = coded.New(string(CodeMalformed), "forbidden notation")
 )
 
 // The classes of errors about values, actions and documents to write, for errors.Is.
 var (
-	ErrType = coded.New(string(CodeBadValue), "the value does not have its type")
+	ErrType = coded.New(string(codeBadValue), "the value does not have its type")
 
 	ErrNoAction           = coded.New(string(CodeUnknownAction), "no action has this id")
 	ErrAmbiguousAction    = coded.New(string(CodeAmbiguousAction), "several actions have this id")
@@ -42,7 +42,7 @@ var (
 	ErrUnsupportedEncType = coded.New(string(lookleap.CodeUsage), "unsupported enctype")
 
 	// The steps of the flow form a cycle without a condition (section 11.4).
-	ErrFlowCycle = coded.New(string(CodeFlowCycle), "the flow is a cycle without an exit")
+	ErrFlowCycle = coded.New(string(codeFlowCycle), "the flow is a cycle without an exit")
 
 	ErrProblem = coded.New(string(CodeMalformed), "not a problem details object")
 
@@ -50,7 +50,7 @@ var (
 	// Neither the document nor WriteOptions has a role (section 8.1).
 	ErrRoleUnset = coded.New(string(lookleap.CodeUsage), "the document has no role; set WriteOptions.Role")
 	// An agent response with sections of a service document (section 11.1).
-	ErrRoleContent = coded.New(string(CodeRoleConflict), "the document holds sections that its role forbids")
+	ErrRoleContent = coded.New(string(codeRoleConflict), "the document holds sections that its role forbids")
 
 	errNoDocument = coded.New(string(lookleap.CodeUsage), "the document is empty; read one with Parse or build one")
 	errNoBuilder  = coded.New(string(lookleap.CodeUsage), "the builder is empty; make it with NewService or NewResponse")
@@ -73,64 +73,64 @@ const (
 // Reason codes of errors and findings. The package documentation lists the further
 // codes that the XML and JSON parsers report for syntax errors.
 const (
-	CodeNotANML       lookleap.Code = "not-anml"
+	codeNotANML       lookleap.Code = "not-anml"
 	CodeVersion       lookleap.Code = "version-unsupported"
-	CodeRoleConflict  lookleap.Code = "role-conflict"
-	CodeMixedModel    lookleap.Code = "mixed-model"
-	CodeNestedArray   lookleap.Code = "json-nested-array"
-	CodeBadCharacter                = lookleap.Code(strictxml.CodeBadChar)
-	CodeEncodingClash lookleap.Code = "encoding-conflict"
+	codeRoleConflict  lookleap.Code = "role-conflict"
+	codeMixedModel    lookleap.Code = "mixed-model"
+	codeNestedArray   lookleap.Code = "json-nested-array"
+	codeBadCharacter                = lookleap.Code(strictxml.CodeBadChar)
+	codeEncodingClash lookleap.Code = "encoding-conflict"
 
-	CodeUnknownElement   lookleap.Code = "unknown-element"
-	CodeUnknownAttribute lookleap.Code = "unknown-attribute"
-	CodeUnknownKey       lookleap.Code = "unknown-key"
-	CodeUnqualified      lookleap.Code = "ext-unqualified"
-	CodeANMLNamespace    lookleap.Code = "ext-anml-ns"
-	CodeCase             lookleap.Code = "case"
-	CodeMisplaced        lookleap.Code = "misplaced"
-	CodeStrayText        lookleap.Code = "stray-text"
+	codeUnknownElement   lookleap.Code = "unknown-element"
+	codeUnknownAttribute lookleap.Code = "unknown-attribute"
+	codeUnknownKey       lookleap.Code = "unknown-key"
+	codeUnqualified      lookleap.Code = "ext-unqualified"
+	codeANMLNamespace    lookleap.Code = "ext-anml-ns"
+	codeCase             lookleap.Code = "case"
+	codeMisplaced        lookleap.Code = "misplaced"
+	codeStrayText        lookleap.Code = "stray-text"
 	CodeMalformed        lookleap.Code = "malformed"
-	CodeSurplus          lookleap.Code = "surplus"
-	CodeBadValue         lookleap.Code = "bad-value"
-	CodeMissingKey       lookleap.Code = "missing-attribute"
-	CodeNullValue        lookleap.Code = "json-null"
-	CodeWrongShape       lookleap.Code = "json-shape"
-	CodeNotArray         lookleap.Code = "json-not-array"
-	CodeNotObject        lookleap.Code = "json-not-object"
-	CodeOrder            lookleap.Code = "json-order"
-	CodePrecision                      = lookleap.Code(strictjson.CodePrecisionLoss)
-	CodeOverflow                       = lookleap.Code(strictjson.CodeOverflow)
+	codeSurplus          lookleap.Code = "surplus"
+	codeBadValue         lookleap.Code = "bad-value"
+	codeMissingKey       lookleap.Code = "missing-attribute"
+	codeNullValue        lookleap.Code = "json-null"
+	codeWrongShape       lookleap.Code = "json-shape"
+	codeNotArray         lookleap.Code = "json-not-array"
+	codeNotObject        lookleap.Code = "json-not-object"
+	codeOrder            lookleap.Code = "json-order"
+	codePrecision                      = lookleap.Code(strictjson.CodePrecisionLoss)
+	codeOverflow                       = lookleap.Code(strictjson.CodeOverflow)
 
-	CodeQuote       lookleap.Code = "lex-quote"
-	CodeCDATA       lookleap.Code = "lex-cdata"
-	CodePI          lookleap.Code = "lex-pi"
-	CodeDoctype     lookleap.Code = "lex-doctype"
-	CodeBOM         lookleap.Code = "lex-bom"
-	CodeNoDecl      lookleap.Code = "xmldecl-missing"
+	codeQuote       lookleap.Code = "lex-quote"
+	codeCDATA       lookleap.Code = "lex-cdata"
+	codePI          lookleap.Code = "lex-pi"
+	codeDoctype     lookleap.Code = "lex-doctype"
+	codeBOM         lookleap.Code = "lex-bom"
+	codeNoDecl      lookleap.Code = "xmldecl-missing"
 	CodeNewVersion  lookleap.Code = "version-unknown"
-	CodeVersionKey  lookleap.Code = "version-key"
-	CodeVersionType lookleap.Code = "version-conflict"
+	codeVersionKey  lookleap.Code = "version-key"
+	codeVersionType lookleap.Code = "version-conflict"
 	CodeNoVersion   lookleap.Code = "version-not-offered"
-	CodeNoRole      lookleap.Code = "role-missing"
-	CodeBadRole     lookleap.Code = "role-unknown"
-	CodeRoleContent lookleap.Code = "role-content"
-	CodeSectionSeq  lookleap.Code = "section-order"
-	CodeNoTitle     lookleap.Code = "no-title"
+	codeNoRole      lookleap.Code = "role-missing"
+	codeBadRole     lookleap.Code = "role-unknown"
+	codeRoleContent lookleap.Code = "role-content"
+	codeSectionSeq  lookleap.Code = "section-order"
+	codeNoTitle     lookleap.Code = "no-title"
 
-	CodeDuplicateID   lookleap.Code = "duplicate-id"
-	CodeDuplicateSite lookleap.Code = "duplicate-site"
+	codeDuplicateID   lookleap.Code = "duplicate-id"
+	codeDuplicateSite lookleap.Code = "duplicate-site"
 	CodeDangling      lookleap.Code = "dangling-reference"
-	CodeFlowCycle     lookleap.Code = "flow-cycle"
-	CodeClaim         lookleap.Code = "claim-invalid"
-	CodeAlias         lookleap.Code = "alias"
-	CodeConstraint    lookleap.Code = "unknown-constraint"
+	codeFlowCycle     lookleap.Code = "flow-cycle"
+	codeClaim         lookleap.Code = "claim-invalid"
+	codeAlias         lookleap.Code = "alias"
+	codeConstraint    lookleap.Code = "unknown-constraint"
 	CodeNoPurpose     lookleap.Code = "purpose-missing"
-	CodeFieldName     lookleap.Code = "field-name"
-	CodePattern       lookleap.Code = "pattern-unchecked"
+	codeFieldName     lookleap.Code = "field-name"
+	codePattern       lookleap.Code = "pattern-unchecked"
 	CodeTarget        lookleap.Code = "unusable-target"
-	CodeNoAction      lookleap.Code = "no-action"
-	CodeEmptySite     lookleap.Code = "empty-site"
-	CodeNoServingSite lookleap.Code = "no-serving-site"
+	codeNoAction      lookleap.Code = "no-action"
+	codeEmptySite     lookleap.Code = "empty-site"
+	codeNoServingSite lookleap.Code = "no-serving-site"
 	CodeLint          lookleap.Code = "lint"
 )
 

@@ -41,17 +41,17 @@ func (r *reader) examineRole(root node) error {
 	r.doc.role = r.options.Role
 	at := root.lookup("role")
 	if !at.ok() {
-		r.add(root, lookleap.SeverityInfo, CodeNoRole, "ANML-8.1-05", "the document has no role",
+		r.add(root, lookleap.SeverityInfo, codeNoRole, "ANML-8.1-05", "the document has no role",
 			`write role="service" or role="agent-response"`)
 		return nil
 	}
 	role := parse[Role](roleWords[:], at.value)
 	if r.options.Role != RoleUnspecified && role != r.options.Role {
-		return r.refuse(ErrRoleConflict, CodeRoleConflict, root, -1,
+		return r.refuse(ErrRoleConflict, codeRoleConflict, root, -1,
 			"the role is "+plaintext.Quote(at.value, maxQuoted)+", but the exchange implies "+r.options.Role.String(), "")
 	}
 	if role == RoleUnspecified {
-		r.add(root, lookleap.SeverityError, CodeBadRole, "ANML-8.1-04",
+		r.add(root, lookleap.SeverityError, codeBadRole, "ANML-8.1-04",
 			"the role "+plaintext.Quote(at.value, maxQuoted)+" is unknown", "write service or agent-response")
 	}
 	return nil
@@ -69,7 +69,7 @@ func (r *reader) examineModel(root node) error {
 		}
 	}
 	if site.ok() && section.ok() {
-		return r.refuse(ErrMixedModel, CodeMixedModel, section, -1,
+		return r.refuse(ErrMixedModel, codeMixedModel, section, -1,
 			"the root has the section "+section.name().Local+" and a site", "move it into a site")
 	}
 	return nil
@@ -93,7 +93,7 @@ func (e *examination) root(root node) {
 			plaintext.Quote(strings.Join(versions, ", "), maxQuoted)+" and not 1.0, so its actions are not executed", "")
 	}
 	if v := e.options.Version; v != "" && v != Version {
-		e.add(root, lookleap.SeverityWarning, CodeVersionType, "ANML-6.1-02",
+		e.add(root, lookleap.SeverityWarning, codeVersionType, "ANML-6.1-02",
 			"the media type has the version "+plaintext.Quote(v, maxQuoted)+", and the document 1.0", "")
 	}
 }
@@ -107,7 +107,7 @@ func (e *examination) title(root node) {
 	if e.options.WellKnown {
 		s = lookleap.SeverityError
 	}
-	e.add(root, s, CodeNoTitle, "ANML-6.5.1-13", "the document has no title", "write <head><title>")
+	e.add(root, s, codeNoTitle, "ANML-6.5.1-13", "the document has no title", "write <head><title>")
 }
 
 // elements checks each element of the draft in the order of reading. It returns an error for a
@@ -186,7 +186,7 @@ func (e *examination) repeated(n node, k kind) {
 			c.mark(ignored)
 		}
 		if !e.full() {
-			e.add(c, lookleap.SeverityError, CodeSurplus, "ANML-8-03",
+			e.add(c, lookleap.SeverityError, codeSurplus, "ANML-8-03",
 				schema[inner].name+" appears more than once in "+schema[k].name, "keep one of them")
 		}
 	}
@@ -277,7 +277,7 @@ func (e *examination) attribute(n node, at attr) {
 
 func (e *examination) badValue(n node, at attr, s lookleap.Severity, requirement, what string) {
 	if !e.full() {
-		e.add(n, s, CodeBadValue, requirement, at.spec.name+"="+plaintext.Quote(at.value, maxQuoted)+" "+what, "")
+		e.add(n, s, codeBadValue, requirement, at.spec.name+"="+plaintext.Quote(at.value, maxQuoted)+" "+what, "")
 	}
 }
 
@@ -314,7 +314,7 @@ func (e *examination) unknownWord(n node, at attr) {
 		return // reported by examineRole
 	}
 	if !e.full() {
-		e.add(n, severity, CodeBadValue, requirement, at.spec.name+"="+plaintext.Quote(at.value, maxQuoted)+
+		e.add(n, severity, codeBadValue, requirement, at.spec.name+"="+plaintext.Quote(at.value, maxQuoted)+
 			" is unknown and read as "+readAs, "write one of "+strings.Join(at.spec.enum, ", "))
 	}
 }
@@ -325,7 +325,7 @@ func (e *examination) action(n node) {
 	for c := range n.children(kParam) {
 		if name := c.value("name"); name != "" && names[name] {
 			c.mark(ignored)
-			e.add(c, lookleap.SeverityError, CodeDuplicateID, "ANML-8.6.2-01",
+			e.add(c, lookleap.SeverityError, codeDuplicateID, "ANML-8.6.2-01",
 				"the parameter "+plaintext.Quote(name, maxQuoted)+" appears twice; the first one counts", "rename one of them")
 		} else {
 			names[name] = true
@@ -347,15 +347,15 @@ func (e *examination) param(n node) {
 	e.checkPattern(p)
 	switch t, options := p.Type(), n.has(kOption); {
 	case t == TypeEnum && !options:
-		e.add(n, lookleap.SeverityWarning, CodeBadValue, "ANML-8.6.3-01", "an enum without options accepts no value",
+		e.add(n, lookleap.SeverityWarning, codeBadValue, "ANML-8.6.3-01", "an enum without options accepts no value",
 			"write option elements")
 	case t != TypeEnum && options:
-		e.add(n, lookleap.SeverityWarning, CodeBadValue, "ANML-8.6.3-01",
+		e.add(n, lookleap.SeverityWarning, codeBadValue, "ANML-8.6.3-01",
 			"the options are ignored, since the parameter is not an enum", `write type="enum"`)
 	}
 	for _, bound := range []string{"min", "max"} {
 		if text, ok := p.Attr(bound); ok && !isBound(p.Type(), text) {
-			e.add(n, lookleap.SeverityWarning, CodeBadValue, "ANML-8.6.2-04",
+			e.add(n, lookleap.SeverityWarning, codeBadValue, "ANML-8.6.2-04",
 				bound+"="+plaintext.Quote(text, maxQuoted)+" has no meaning for the type "+p.Type().String(), "")
 		}
 	}
@@ -363,11 +363,11 @@ func (e *examination) param(n node) {
 	hi, _ := p.Max()
 	t := p.Type()
 	if isBound(t, lo) && isBound(t, hi) && above(t, lo, hi) {
-		e.add(n, lookleap.SeverityWarning, CodeBadValue, "ANML-8.6.2-04",
+		e.add(n, lookleap.SeverityWarning, codeBadValue, "ANML-8.6.2-04",
 			"no value is at least "+plaintext.Quote(lo, maxQuoted)+" and at most "+plaintext.Quote(hi, maxQuoted), "exchange min and max")
 	}
 	if def, ok := p.Default(); ok && !p.hasDefault() {
-		e.add(n, lookleap.SeverityWarning, CodeBadValue, "ANML-8.6.2-04",
+		e.add(n, lookleap.SeverityWarning, codeBadValue, "ANML-8.6.2-04",
 			"the default "+plaintext.Quote(def, maxQuoted)+" is not used, since the parameter does not accept it", "write a default that fits type, pattern, options and bounds")
 	}
 }
@@ -413,10 +413,10 @@ func (e *examination) ask(n node) {
 	}
 	lower := strings.ToLower(field)
 	if better := betterField[lower]; better != "" {
-		e.add(n, lookleap.SeverityInfo, CodeFieldName, "ANML-8.7.2-04",
+		e.add(n, lookleap.SeverityInfo, codeFieldName, "ANML-8.7.2-04",
 			"the field "+plaintext.Quote(field, maxQuoted)+" has another registered name", "write "+better)
 	} else if lower != field && IsStandardField(lower) {
-		e.add(n, lookleap.SeverityInfo, CodeFieldName, "ANML-16.3-02",
+		e.add(n, lookleap.SeverityInfo, codeFieldName, "ANML-16.3-02",
 			"the field "+plaintext.Quote(field, maxQuoted)+" is not in lower case", "write "+lower)
 	}
 }
@@ -428,7 +428,7 @@ func (e *examination) field(n node) {
 		return
 	}
 	if text := n.content(); !hasType(t, text) && !e.full() {
-		e.add(n, lookleap.SeverityWarning, CodeBadValue, "ANML-8.10.10-01",
+		e.add(n, lookleap.SeverityWarning, codeBadValue, "ANML-8.10.10-01",
 			"the value "+plaintext.Quote(text, maxQuoted)+" is not a "+t.String(), "")
 	}
 	if t == TypeNumber && slices.Contains([]string{"price", "amount", "total"}, n.value("name")) && !e.full() {
@@ -449,17 +449,17 @@ func (e *examination) advice(n node, k kind) {
 		}
 	case kColor:
 		if v := n.value("value"); strings.ContainsAny(v, ";{}") || strings.Contains(strings.ToLower(v), "url(") {
-			e.add(n, lookleap.SeverityWarning, CodeBadValue, "ANML-8.9.4-01",
+			e.add(n, lookleap.SeverityWarning, codeBadValue, "ANML-8.9.4-01",
 				"the colour "+plaintext.Quote(v, maxQuoted)+" is more than a colour", "")
 		}
 	case kLanguage:
 		if n.value("policy") == "fixed" && n.value("value") == "" {
-			e.add(n, lookleap.SeverityWarning, CodeBadValue, "ANML-8.8.2-01", "a fixed language without a value has no effect",
+			e.add(n, lookleap.SeverityWarning, codeBadValue, "ANML-8.8.2-01", "a fixed language without a value has no effect",
 				"write the attribute value")
 		}
 	case kLogo:
 		if n.value("src") == "" {
-			e.add(n, lookleap.SeverityWarning, CodeMissingKey, "ANML-8.9.2-01", "the logo has no src", "write the attribute src")
+			e.add(n, lookleap.SeverityWarning, codeMissingKey, "ANML-8.9.2-01", "the logo has no src", "write the attribute src")
 		}
 	case kBody:
 		if len(n.e.Child) == 1 && len(n.content()) > longText {

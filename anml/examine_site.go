@@ -17,7 +17,7 @@ func (e *examination) sites(root node) {
 		}
 		if !hasElements(c) {
 			c.mark(ignored | malformed)
-			e.add(c, lookleap.SeverityError, CodeEmptySite, "ANML-8.2-11", "the site is empty, so it is not processed", "")
+			e.add(c, lookleap.SeverityError, codeEmptySite, "ANML-8.2-11", "the site is empty, so it is not processed", "")
 		}
 		if domain := normalDomain(c.value("domain")); domain != "" {
 			byDomain[domain]++
@@ -29,14 +29,14 @@ func (e *examination) sites(root node) {
 		}
 		if domain := normalDomain(c.value("domain")); byDomain[domain] > 1 {
 			c.mark(ignored)
-			e.add(c, lookleap.SeverityError, CodeDuplicateSite, "ANML-8.2-12",
+			e.add(c, lookleap.SeverityError, codeDuplicateSite, "ANML-8.2-12",
 				"several sites have the domain "+plaintext.Quote(domain, maxQuoted)+", so none of them is processed", "keep one of them")
 		}
 		e.container(c)
 	}
 	self := e.options.Self
 	if len(self) > 0 && !slices.ContainsFunc(self, func(d string) bool { return byDomain[normalDomain(d)] > 0 }) {
-		e.add(root, lookleap.SeverityError, CodeNoServingSite, "ANML-8.1-19", "the document has no site for the domain that serves it", "")
+		e.add(root, lookleap.SeverityError, codeNoServingSite, "ANML-8.1-19", "the document has no site for the domain that serves it", "")
 	}
 }
 
@@ -65,7 +65,7 @@ func (e *examination) container(n node) {
 // after the body that should precede it (section 8.1).
 func (e *examination) sections(n node) {
 	if e.response && n.kind() == kSite {
-		e.add(n, lookleap.SeverityError, CodeRoleContent, "ANML-11.1-09", "an agent response contains a site", "remove it")
+		e.add(n, lookleap.SeverityError, codeRoleContent, "ANML-11.1-09", "an agent response contains a site", "remove it")
 	}
 	afterBody := false
 	for c := range n.all() {
@@ -74,7 +74,7 @@ func (e *examination) sections(n node) {
 		case kInteract, kPersona, kAesthetic, kConstraints, kState:
 			if e.response {
 				c.mark(ignored)
-				e.add(c, lookleap.SeverityError, CodeRoleContent, "ANML-11.1-10",
+				e.add(c, lookleap.SeverityError, codeRoleContent, "ANML-11.1-10",
 					"an agent response contains "+schema[k].name+", which is ignored", "remove it")
 			}
 		}
@@ -83,7 +83,7 @@ func (e *examination) sections(n node) {
 			afterBody = true
 		case kConstraints, kState, kInteract, kKnowledge, kPersona:
 			if afterBody {
-				e.add(c, lookleap.SeverityInfo, CodeSectionSeq, "ANML-8.1-25", schema[k].name+" follows the body", "move the body after it")
+				e.add(c, lookleap.SeverityInfo, codeSectionSeq, "ANML-8.1-25", schema[k].name+" follows the body", "move the body after it")
 			}
 		}
 	}
@@ -97,13 +97,13 @@ func (e *examination) claims(n node) {
 		case c.kind() != kTrust:
 		case n.kind() == kSite:
 			c.mark(ignored)
-			e.add(c, lookleap.SeverityWarning, CodeClaim, "ANML-12.5-01",
+			e.add(c, lookleap.SeverityWarning, codeClaim, "ANML-12.5-01",
 				"trust in a site is not a claim; the domain of the site is", "remove it")
 		case !c.usable():
 		case !claimed.ok():
 			claimed = c
 		case normalDomain(c.value("domain")) != normalDomain(claimed.value("domain")):
-			e.add(c, lookleap.SeverityError, CodeClaim, "ANML-12.5-06", "the document claims to speak for two sites",
+			e.add(c, lookleap.SeverityError, codeClaim, "ANML-12.5-06", "the document claims to speak for two sites",
 				"use a site element for each")
 		}
 	}
@@ -123,7 +123,7 @@ func (e *examination) actionIDs(interact node) actions {
 		if other, twice := seen[id]; twice {
 			other.mark(ambiguous)
 			a.mark(ambiguous)
-			e.add(a, lookleap.SeverityError, CodeDuplicateID, "ANML-8-04",
+			e.add(a, lookleap.SeverityError, codeDuplicateID, "ANML-8-04",
 				"several actions have the id "+plaintext.Quote(id, maxQuoted)+", so none of them is executed", "rename one of them")
 		}
 		seen[id] = a
@@ -142,7 +142,7 @@ func (e *examination) knowledge(site node, actions actions) {
 		}
 		a.mark(dangling)
 		if !e.full() {
-			e.add(a, lookleap.SeverityError, CodeNoAction, "ANML-8.7.2-03",
+			e.add(a, lookleap.SeverityError, codeNoAction, "ANML-8.7.2-03",
 				"the ask names the action "+plaintext.Quote(a.value("action"), maxQuoted)+", which does not exist or is not unique", "")
 		}
 	}
@@ -161,10 +161,10 @@ func (e *examination) knowledge(site node, actions actions) {
 		return
 	}
 	if a := knowledge.child(kAnswer); a.ok() {
-		e.add(a, lookleap.SeverityInfo, CodeRoleContent, "ANML-8.7-01", "a service document contains an answer", "")
+		e.add(a, lookleap.SeverityInfo, codeRoleContent, "ANML-8.7-01", "a service document contains an answer", "")
 	}
 	for r := range knowledge.children(kRefuse) {
-		e.add(r, lookleap.SeverityInfo, CodeRoleContent, "ANML-8.7-01", "a service document contains a refuse", "")
+		e.add(r, lookleap.SeverityInfo, codeRoleContent, "ANML-8.7-01", "a service document contains a refuse", "")
 		if f := r.value("constraint"); f != "" && !ruled[f] {
 			e.add(r, lookleap.SeverityWarning, CodeDangling, "ANML-8.7.4-03",
 				"the refuse names a rule for "+plaintext.Quote(f, maxQuoted)+", which does not exist", "")
@@ -180,7 +180,7 @@ func (e *examination) flow(actions actions, state node) {
 		id := c.value("id")
 		if steps[id].ok() {
 			c.mark(ignored)
-			e.add(c, lookleap.SeverityError, CodeDuplicateID, "ANML-8.5.3-02",
+			e.add(c, lookleap.SeverityError, codeDuplicateID, "ANML-8.5.3-02",
 				"the step "+plaintext.Quote(id, maxQuoted)+" appears twice; the first one counts", "rename one of them")
 			continue
 		}
@@ -220,11 +220,11 @@ func (e *examination) cycle(flow node, steps map[string]node) bool {
 		if state[s] == onPath {
 			cycle := path[slices.Index(path, s):]
 			if slices.ContainsFunc(cycle, func(n node) bool { return n.value("condition") != "" }) {
-				e.add(s, lookleap.SeverityWarning, CodeFlowCycle, "ANML-11.4-11",
+				e.add(s, lookleap.SeverityWarning, codeFlowCycle, "ANML-11.4-11",
 					"the flow returns to the step "+plaintext.Quote(s.value("id"), maxQuoted)+" unless a condition ends it", "")
 			} else {
 				endless = true
-				e.add(s, lookleap.SeverityError, CodeFlowCycle, "ANML-11.4-11", "the flow returns to the step "+
+				e.add(s, lookleap.SeverityError, codeFlowCycle, "ANML-11.4-11", "the flow returns to the step "+
 					plaintext.Quote(s.value("id"), maxQuoted)+" without an exit, so it is not used",
 					"change next of one of the steps, or add a condition")
 			}
@@ -271,7 +271,7 @@ func (e *examination) scopes(root node) {
 			}
 		case kSection, kData:
 			if at := (scope{site, n.value("id")}); ids[at] && !e.full() {
-				e.add(n, lookleap.SeverityWarning, CodeDuplicateID, "ANML-8.10.1-01",
+				e.add(n, lookleap.SeverityWarning, codeDuplicateID, "ANML-8.10.1-01",
 					"several elements have the id "+plaintext.Quote(at.id, maxQuoted)+", so a reference means all of them", "")
 			} else if at.id != "" {
 				ids[at] = true

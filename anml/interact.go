@@ -109,7 +109,7 @@ func (a Action) Executable() error {
 	case a.n.flags()&ambiguous != 0:
 		return ErrAmbiguousAction
 	case a.Method() == "":
-		return &lookleap.Error{Code: CodeBadValue, Message: "the action's method is not one that is executed",
+		return &lookleap.Error{Code: codeBadValue, Message: "the action's method is not one that is executed",
 			Fix: "use GET, POST, PUT, PATCH, DELETE, HEAD or OPTIONS"}
 	case !usableTarget(a.Endpoint()):
 		return &lookleap.Error{Code: CodeTarget, Message: "the action's endpoint is not a usable URI reference",

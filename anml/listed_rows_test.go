@@ -36,10 +36,10 @@ func TestListedNames(t *testing.T) {
 			}
 		})
 		t.Run("ANML-16.3-02/reject-capital-"+name, func(t *testing.T) {
-			if !reports(parsed(t, ask(strings.ToUpper(name)), ReadOptions{}), "ANML-16.3-02", CodeFieldName) {
+			if !reports(parsed(t, ask(strings.ToUpper(name)), ReadOptions{}), "ANML-16.3-02", codeFieldName) {
 				t.Error("no note")
 			}
-			if d := parsed(t, ask(name), ReadOptions{}); reports(d, "ANML-16.3-02", CodeFieldName) || reports(d, "ANML-8.7.2-04", CodeFieldName) {
+			if d := parsed(t, ask(name), ReadOptions{}); reports(d, "ANML-16.3-02", codeFieldName) || reports(d, "ANML-8.7.2-04", codeFieldName) {
 				t.Error(d.Findings())
 			}
 		})
@@ -68,7 +68,7 @@ func TestListedNames(t *testing.T) {
 	}
 	t.Run("ANML-16.6-01/reject-unknown-reported", func(t *testing.T) {
 		d := parsed(t, service(`<constraints><disclosure field="x" requires="None"/></constraints>`), ReadOptions{})
-		if !reports(d, "ANML-8.4.1-03", CodeBadValue) {
+		if !reports(d, "ANML-8.4.1-03", codeBadValue) {
 			t.Error(d.Findings())
 		}
 	})

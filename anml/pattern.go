@@ -1,12 +1,10 @@
 package anml
 
 import (
-	"fmt"
 	"regexp"
 	"regexp/syntax"
 	"strings"
-	"unicode"
-	"unicode/utf8"
+	"sync"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/plaintext"
@@ -46,8 +44,8 @@ func (e *examination) checkPattern(p Param) {
 			cost += size * (costInstr + costMatching*int64(len(def)))
 			if cost <= e.patterns {
 				e.patterns -= cost
-				if _, ok := ecmaPattern(text); !ok && !e.full() {
-					e.add(p.n, lookleap.SeverityInfo, CodePattern, "ANML-8.6.2-04",
+				if _, ok := schemaPattern(text); !ok && !e.full() {
+					e.add(p.n, lookleap.SeverityInfo, codePattern, "ANML-8.6.2-04",
 						"the pattern "+plaintext.Quote(text, maxQuoted)+
 							" cannot be expressed in JSON Schema, so schemas do not have it; it is checked here", "write a plain regular expression without line anchors")
 				}
@@ -59,7 +57,7 @@ func (e *examination) checkPattern(p Param) {
 	}
 	p.n.mark(unchecked)
 	if !e.full() {
-		e.add(p.n, lookleap.SeverityWarning, CodePattern, "ANML-8.6.2-04",
+		e.add(p.n, lookleap.SeverityWarning, codePattern, "ANML-8.6.2-04",
 			"the pattern "+plaintext.Quote(text, maxQuoted)+" "+why, "write a short regular expression without look-around or back-references")
 	}
 }
@@ -117,160 +115,43 @@ func (p Param) matches(value string) bool {
 	return err == nil && int64(sizeOf(re))*int64(len(value)) <= maxMatch && regexp.MustCompile(anchored(text)).MatchString(value)
 }
 
-// longestECMAPattern is the size limit of a translated pattern in bytes: a class such as \pL
-// becomes a list of hundreds of ranges.
-const longestECMAPattern = 4000
+// portable finds one part of a pattern that RE2 and ECMA-262 with the flag u read in the same way, but for
+// . and \s, which schemaPattern writes out.
+var portable = sync.OnceValue(func() *regexp.Regexp {
+	const (
+		hex     = `\\x[0-9a-fA-F]{2}`
+		char    = `[^\x00-\x1f^$\\.*+?()\[\]{}|]`
+		escape  = `\\[dDwWsbBnrt^$\\.*+?()\[\]{}|/]|` + hex
+		inClass = `(?:[^\x00-\x1f^\\\[\]-]|\\[]^$\\.*+?()[{}|/-]|` + hex + `)`
+		class   = `\[\^?-?(?:` + inClass + `(?:-` + inClass + `)?|\\[dwsnrt])*-?\]`
+		repeat  = `(?:[*+?]|\{[0-9]+(?:,[0-9]*)?\})\??`
+	)
+	return regexp.MustCompile(`^(?:` + char + `|` + escape + `|` + class + `|` + repeat + `|\((?:\?:)?|[)|.^$])`)
+})
 
-// ecmaPattern translates the RE2 pattern of a parameter into an ECMA-262 regular expression with
-// the flag u, as JSON Schema uses it. RE2 reads the result in the same way, because libraries in Go
-// compile patterns of schemas with package regexp. It returns false if that is not possible or too
-// long. It ignores greediness, since the whole value has to match.
-func ecmaPattern(text string) (string, bool) {
-	re, err := syntax.Parse(text, syntax.Perl)
-	if err != nil {
-		return "", false
-	}
-	w := ecmaWriter{ok: true}
-	w.WriteString("^(?:")
-	w.expression(re)
-	w.WriteString(")$")
-	return w.String(), w.ok && w.Len() <= longestECMAPattern
-}
-
-type ecmaWriter struct {
-	strings.Builder
-	ok bool
-}
-
-func (w *ecmaWriter) expression(re *syntax.Regexp) {
-	if w.Len() > longestECMAPattern {
-		w.ok = false
-		return
-	}
-	switch re.Op {
-	case syntax.OpEmptyMatch:
-		w.WriteString("(?:)")
-	case syntax.OpLiteral:
-		for _, r := range re.Rune {
-			w.literal(r, re.Flags&syntax.FoldCase != 0)
+// schemaPattern returns the regular expression of a JSON Schema for the valid pattern of a parameter. It returns
+// false if the pattern has a part, such as (?i) or \pL, that readers of schemas read in another way.
+func schemaPattern(text string) (string, bool) {
+	var b strings.Builder
+	b.WriteString("^(?:")
+	assertion := false // or an open parenthesis is before this part: nothing to repeat
+	for text != "" {
+		part := portable().FindString(text)
+		if part == "" || assertion && strings.Contains("*+?{", part[:1]) {
+			return "", false
 		}
-	case syntax.OpCharClass:
-		w.class(re.Rune)
-	case syntax.OpAnyCharNotNL:
-		w.WriteString(`[^\n]`)
-	case syntax.OpAnyChar:
-		w.WriteString(`[\s\S]`)
-	case syntax.OpBeginText:
-		w.WriteString("^")
-	case syntax.OpEndText:
-		w.WriteString("$")
-	case syntax.OpWordBoundary:
-		w.WriteString(`\b`)
-	case syntax.OpNoWordBoundary:
-		w.WriteString(`\B`)
-	case syntax.OpCapture:
-		w.group(re.Sub[0])
-	case syntax.OpStar:
-		w.repeat(re.Sub[0], "*")
-	case syntax.OpPlus:
-		w.repeat(re.Sub[0], "+")
-	case syntax.OpQuest:
-		w.repeat(re.Sub[0], "?")
-	case syntax.OpRepeat:
+		text = text[len(part):]
 		switch {
-		case re.Max == re.Min:
-			w.repeat(re.Sub[0], fmt.Sprintf("{%d}", re.Min))
-		case re.Max < 0:
-			w.repeat(re.Sub[0], fmt.Sprintf("{%d,}", re.Min))
+		case part == ".":
+			b.WriteString(`[^\n]`)
+		case part == `\s`:
+			b.WriteString(`[\t\n\f\r ]`)
+		case part[0] == '[':
+			b.WriteString(strings.ReplaceAll(part, `\s`, `\t\n\f\r `))
 		default:
-			w.repeat(re.Sub[0], fmt.Sprintf("{%d,%d}", re.Min, re.Max))
+			b.WriteString(part)
 		}
-	case syntax.OpConcat:
-		for _, sub := range re.Sub {
-			if sub.Op == syntax.OpAlternate {
-				w.group(sub)
-			} else {
-				w.expression(sub)
-			}
-		}
-	case syntax.OpAlternate:
-		for i, sub := range re.Sub {
-			if i > 0 {
-				w.WriteByte('|')
-			}
-			w.expression(sub)
-		}
-	default: // line anchors, and expressions that match nothing
-		w.ok = false
+		assertion = part == "(" || part == "^" || part == "$" || part == `\b` || part == `\B`
 	}
-}
-
-func (w *ecmaWriter) group(re *syntax.Regexp) {
-	w.WriteString("(?:")
-	w.expression(re)
-	w.WriteByte(')')
-}
-
-func (w *ecmaWriter) repeat(re *syntax.Regexp, times string) {
-	if re.Op == syntax.OpCharClass || len(re.Rune) == 1 { // one character
-		w.expression(re)
-	} else {
-		w.group(re)
-	}
-	w.WriteString(times)
-}
-
-// literal writes one character, or with fold the class of all its cases.
-func (w *ecmaWriter) literal(r rune, fold bool) {
-	if next := unicode.SimpleFold(r); fold && next != r {
-		var all []rune
-		for ; next != r; next = unicode.SimpleFold(next) {
-			all = append(all, next, next)
-		}
-		w.class(append(all, r, r))
-		return
-	}
-	w.char(r, `^$\.*+?()[]{}|/`)
-}
-
-// class writes a set of characters; bounds has pairs of first and last characters.
-func (w *ecmaWriter) class(bounds []rune) {
-	last := len(bounds) - 1
-	if last < 0 {
-		w.ok = false // matches nothing
-		return
-	}
-	w.WriteByte('[')
-	if bounds[0] == 0 && bounds[last] == unicode.MaxRune {
-		w.WriteByte('^') // shorter: the characters between the ranges
-		inside := make([]rune, 0, last)
-		for i := 1; i < last; i += 2 {
-			inside = append(inside, bounds[i]+1, bounds[i+1]-1)
-		}
-		bounds = inside
-	}
-	for i := 0; i < len(bounds) && w.Len() <= longestECMAPattern; i += 2 {
-		w.char(bounds[i], `\]-^[`)
-		if bounds[i+1] > bounds[i] {
-			w.WriteByte('-')
-			w.char(bounds[i+1], `\]-^[`)
-		}
-	}
-	w.WriteByte(']')
-}
-
-// char writes a character, with a backslash if it is in special. Both ECMA-262 and RE2 read \xHH,
-// and neither reads the other's form for larger numbers.
-func (w *ecmaWriter) char(r rune, special string) {
-	switch {
-	case r < ' ' || 0x7f <= r && r <= 0xa0:
-		fmt.Fprintf(w, `\x%02x`, r)
-	case !utf8.ValidRune(r): // half of a surrogate pair
-		w.ok = false
-	default:
-		if strings.ContainsRune(special, r) {
-			w.WriteByte('\\')
-		}
-		w.WriteRune(r)
-	}
+	return b.String() + ")$", true
 }

@@ -170,51 +170,44 @@ func TestSchemaPatterns(t *testing.T) {
 	values := []string{
 		"", "a", "A", "k", "\u212a", "é", "É", "ß", "1", "-", "a-b", "a\nb", "a\rb", "\u2028", "\u00a0", "\U0001f600", "[", "]", "^", "$", "\\", "/", "ab", "aa", "AB", "word word", "z\n",
 	}
-	// Go reads the translated pattern too, but for its escapes of characters.
-	escape := regexp.MustCompile(`\\u(?:\{([0-9a-f]+)\}|([0-9a-f]{4}))`)
 	for _, c := range []struct{ pattern, want string }{
 		{`[0-9]{3}`, `^(?:[0-9]{3})$`},
 		{`[0-9]{2,5}b{1,}`, `^(?:[0-9]{2,5}b{1,})$`},
-		{`(?i)k`, "^(?:[k\u212aK])$"},
-		{`(?i:[a-c])é`, `^(?:[A-Ca-c]é)$`},
-		{`a\-b`, `^(?:a-b)$`},
-		{`[\w\-\]\^]+`, `^(?:[\-0-9A-Z\]-_a-z]+)$`},
-		{`[[:alpha:]]`, `^(?:[A-Za-z])$`},
-		{`\x{41}\x{1f600}`, "^(?:A\U0001f600)$"},
-		{`\x{10000}\x{ffff}`, "^(?:\U00010000\uffff)$"},
-		{`\Aa\z`, `^(?:^a$)$`},
+		{`a\.b|c`, `^(?:a\.b|c)$`},
+		{`[\w\-\]\^]+`, `^(?:[\w\-\]\^]+)$`},
 		{`^a$`, `^(?:^a$)$`},
-		{`\Qa.b\E`, `^(?:a\.b)$`},
-		{`(?P<name>a)(b)?`, `^(?:(?:a)(?:(?:b))?)$`},
-		{`a+?|b*?`, `^(?:a+|b*)$`},
+		{`a+?|b*?`, `^(?:a+?|b*?)$`},
 		{`.`, `^(?:[^\n])$`},
-		{`(?s).`, `^(?:[\s\S])$`},
 		{`[^a]`, `^(?:[^a])$`},
 		{`\/\$`, `^(?:\/\$)$`},
-		{`x(?:ab|cd)y`, `^(?:x(?:ab|cd)y)$`},
-		{`(?:ab)+c`, `^(?:(?:ab)+c)$`},
-		{`[+b-\x{10ffff}]`, `^(?:[+b-` + "\U0010ffff" + `])$`},
-		{`a{2,}`, `^(?:a{2,})$`},
+		{`(x)(?:ab|cd)y`, `^(?:(x)(?:ab|cd)y)$`},
 		{`\bword\b`, `^(?:\bword\b)$`},
-		{`\a`, `^(?:\x07)$`},
 		{`a\Bb`, `^(?:a\Bb)$`},
-		{`a|`, `^(?:a|(?:))$`},
-		{`(?i)1`, `^(?:1)$`},
-		{`\x{1f} \x{7f}~`, `^(?:\x1f \x7f~)$`},
-		{`\x{9f}\x{a0}\x{a1}`, "^(?:\\x9f\\xa0\u00a1)$"},
-		{`\x{ad}\x{3000}`, "^(?:\u00ad\u3000)$"},
-		{`[^ace-gx]`, `^(?:[^ace-gx])$`},
-		{`[\x00-ac]`, `^(?:[\x00-ac])$`},
-		{`(?:é){2}(?:é){3,4}`, `^(?:é{2}é{3,4})$`},
-		{`[[\]^-]`, `^(?:[\-\[\]-\^])$`},
-		{`[\s]`, ``},
+		{`a|`, `^(?:a|)$`},
+		{`é+[à-ÿ]`, `^(?:é+[à-ÿ])$`},
+		{`\s`, `^(?:[\t\n\f\r ])$`},
+		{`[\s-]`, `^(?:[\t\n\f\r -])$`},
+		{`[-+]?\d+`, `^(?:[-+]?\d+)$`},
+		{`[a-zA-Z0-9._%+-]+@[a-zA-Z0-9.-]+\.[a-zA-Z]{2,}`, `^(?:[a-zA-Z0-9._%+-]+@[a-zA-Z0-9.-]+\.[a-zA-Z]{2,})$`},
+		{`(?i)k`, "-"},
+		{`a\-b`, "-"},
+		{`[[:alpha:]]`, "-"},
+		{`[]a]`, "-"},
+		{`[\S]`, "-"},
+		{`\x{41}`, "-"},
+		{`\Aa\z`, "-"},
+		{`\Qa.b\E`, "-"},
+		{`(?P<name>a)`, "-"},
+		{`(?s).`, "-"},
 		{`(?m)^a$`, "-"},
-		{`[^\x00-\x{10FFFF}]`, "-"},
+		{`a]`, "-"},
+		{`a{,2}`, "-"},
+		{`^*a`, "-"},
+		{`\b?a`, "-"},
 		{`\pL`, "-"},
-		{`(`, "-"},
-		{`(?i)\p{Greek}`, ``},
+		{"a\x01", "-"},
 	} {
-		translated, ok := ecmaPattern(c.pattern)
+		translated, ok := schemaPattern(c.pattern)
 		switch c.want {
 		case "-":
 			t.Run("O07/reject-"+c.pattern, func(t *testing.T) {
@@ -223,7 +216,6 @@ func TestSchemaPatterns(t *testing.T) {
 				}
 			})
 			continue
-		case "":
 		default:
 			t.Run("O07/accept-form-"+c.pattern, func(t *testing.T) {
 				if translated != c.want || !ok {
@@ -232,7 +224,7 @@ func TestSchemaPatterns(t *testing.T) {
 			})
 		}
 		t.Run("O07/accept-same-"+c.pattern, func(t *testing.T) {
-			back, err := regexp.Compile(escape.ReplaceAllString(translated, `\x{$1$2}`))
+			back, err := regexp.Compile(translated)
 			if err != nil || !ok {
 				t.Fatal(translated, err)
 			}
@@ -293,12 +285,12 @@ func TestSchemasOfBadParameters(t *testing.T) {
 		})
 	}
 	t.Run("O07/accept-finding", func(t *testing.T) {
-		if d := parse(t, `<param name="p" pattern="(?m)^a$"/>`); !d.hasFinding(CodePattern) {
+		if d := parse(t, `<param name="p" pattern="(?m)^a$"/>`); !d.hasFinding(codePattern) {
 			t.Error(d.Findings())
 		}
 	})
 	t.Run("O07/accept-without-finding", func(t *testing.T) {
-		if d := parse(t, `<param name="p" pattern="(?i)[[:alpha:]]\-\x{41}"/>`); d.hasFinding(CodePattern) {
+		if d := parse(t, `<param name="p" pattern="[a-z]+\.\d{2}"/>`); d.hasFinding(codePattern) {
 			t.Error(d.Findings())
 		}
 	})

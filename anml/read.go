@@ -166,21 +166,21 @@ func (r *reader) reportUnknown(n, parent node, name Name) {
 	lower := strings.ToLower(name.Local)
 	switch {
 	case parent.kind() == kConstraints:
-		r.add(n, lookleap.SeverityWarning, CodeConstraint, "ANML-9.5-02",
+		r.add(n, lookleap.SeverityWarning, codeConstraint, "ANML-9.5-02",
 			what+" in constraints is unknown, so every ask needs explicit consent", "")
 	case r.isANML(name.Space) && name.Local != lower && kindNamed(lower):
-		r.add(n, lookleap.SeverityInfo, CodeCase, "ANML-5.2.1-01", what+" is not in lower case, so it is ignored", "write "+lower)
+		r.add(n, lookleap.SeverityInfo, codeCase, "ANML-5.2.1-01", what+" is not in lower case, so it is ignored", "write "+lower)
 	case r.isANML(name.Space) && kindNamed(name.Local):
-		r.add(n, lookleap.SeverityWarning, CodeMisplaced, "ANML-8-01",
+		r.add(n, lookleap.SeverityWarning, codeMisplaced, "ANML-8-01",
 			what+" is not allowed in "+schema[parent.kind()].name+", so it is ignored", "")
 	case r.isANML(name.Space):
-		r.add(n, lookleap.SeverityInfo, CodeANMLNamespace, "ANML-5.3.4-03", what+" is not an element of ANML, so it is ignored",
+		r.add(n, lookleap.SeverityInfo, codeANMLNamespace, "ANML-5.3.4-03", what+" is not an element of ANML, so it is ignored",
 			"use another namespace for extensions")
 	case name.Space == "":
-		r.add(n, lookleap.SeverityWarning, CodeUnqualified, "ANML-5.3.4-02", what+" has no namespace, so it is ignored",
+		r.add(n, lookleap.SeverityWarning, codeUnqualified, "ANML-5.3.4-02", what+" has no namespace, so it is ignored",
 			"use a namespace for extensions")
 	default:
-		r.add(n, lookleap.SeverityInfo, CodeUnknownElement, "ANML-5.2.7-01", what+" is from another vocabulary, so it is ignored", "")
+		r.add(n, lookleap.SeverityInfo, codeUnknownElement, "ANML-5.2.7-01", what+" is from another vocabulary, so it is ignored", "")
 	}
 }
 
@@ -192,7 +192,7 @@ func (r *reader) addText(n node, text string) etree.Token {
 	case schema[n.kind()].hasText():
 		return n.e.CreateText(text)
 	case trimSpace(text) != "" && !r.full():
-		r.add(n, lookleap.SeverityWarning, CodeStrayText, "ANML-8-02",
+		r.add(n, lookleap.SeverityWarning, codeStrayText, "ANML-8-02",
 			schema[n.kind()].name+" contains text, which has no meaning there", "")
 	}
 	return nil
@@ -227,13 +227,13 @@ func (r *reader) replaceSite(n node) {
 		n.e.Attr[i].Key = "domain"
 	case domain.value != alias.value:
 		n.mark(ignored | malformed)
-		r.add(n, lookleap.SeverityError, CodeClaim, "ANML-12.5-05", "the attributes domain and site name different sites",
+		r.add(n, lookleap.SeverityError, codeClaim, "ANML-12.5-05", "the attributes domain and site name different sites",
 			"write only domain")
 		return
 	default:
 		n.e.Attr = slices.Delete(n.e.Attr, i, i+1)
 	}
-	r.add(n, lookleap.SeverityWarning, CodeAlias, "ANML-12.7-14", "the attribute site is read as domain", "write domain")
+	r.add(n, lookleap.SeverityWarning, codeAlias, "ANML-12.7-14", "the attribute site is read as domain", "write domain")
 }
 
 func (r *reader) reportForeign(n node, name Name) {
@@ -244,14 +244,14 @@ func (r *reader) reportForeign(n node, name Name) {
 	lower := strings.ToLower(name.Local)
 	switch {
 	case name.Space == Namespace:
-		r.add(n, lookleap.SeverityInfo, CodeANMLNamespace, "ANML-5.3.4-03",
+		r.add(n, lookleap.SeverityInfo, codeANMLNamespace, "ANML-5.3.4-03",
 			what+" is in the ANML namespace, which has no attributes, so it is ignored", "write it without a prefix")
 	case name.Space != "":
-		r.add(n, lookleap.SeverityInfo, CodeUnknownAttribute, "ANML-5.3.4-01", what+" is from another vocabulary, so it is ignored", "")
+		r.add(n, lookleap.SeverityInfo, codeUnknownAttribute, "ANML-5.3.4-01", what+" is from another vocabulary, so it is ignored", "")
 	case name.Local != lower && schema[n.kind()].attr(lower) != nil:
-		r.add(n, lookleap.SeverityInfo, CodeCase, "ANML-5.2.1-01", what+" is not in lower case, so it is ignored", "write "+lower)
+		r.add(n, lookleap.SeverityInfo, codeCase, "ANML-5.2.1-01", what+" is not in lower case, so it is ignored", "write "+lower)
 	default:
-		r.add(n, lookleap.SeverityInfo, CodeUnqualified, "ANML-5.3.4-02", what+" is not an attribute of ANML, so it is ignored",
+		r.add(n, lookleap.SeverityInfo, codeUnqualified, "ANML-5.3.4-02", what+" is not an attribute of ANML, so it is ignored",
 			"use a namespace for extensions")
 	}
 }

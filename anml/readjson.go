@@ -35,20 +35,20 @@ func ParseJSON(data []byte, o ReadOptions) (*Document, error) {
 	}
 	j.t.src = string(data)
 	if strings.HasPrefix(j.t.src, bom) {
-		j.add(node{}, lookleap.SeverityWarning, CodeBOM, "ANML-7.1-03", "the document begins with a byte order mark", "remove it")
+		j.add(node{}, lookleap.SeverityWarning, codeBOM, "ANML-7.1-03", "the document begins with a byte order mark", "remove it")
 	}
 	if v.Kind() != strictjson.Object {
-		return nil, j.refuse(ErrNotWellFormed, CodeWrongShape, node{}, v.Offset(), "the document is not a JSON object", "")
+		return nil, j.refuse(ErrNotWellFormed, codeWrongShape, node{}, v.Offset(), "the document is not a JSON object", "")
 	}
 	j.elements = 1
 	if err := j.object(j.addRoot(v.Offset()), v, 1); err != nil {
 		return nil, err
 	}
 	if !j.doc.root().lookup("version").ok() {
-		return nil, j.refuse(ErrNotANML, CodeNotANML, node{}, v.Offset(), "the object has no key anml", `begin with "anml": "1.0"`)
+		return nil, j.refuse(ErrNotANML, codeNotANML, node{}, v.Offset(), "the object has no key anml", `begin with "anml": "1.0"`)
 	}
 	if c := strings.ToLower(o.Charset); c != "" && c != "utf-8" {
-		j.add(node{}, lookleap.SeverityWarning, CodeEncodingClash, "ANML-7.1-01",
+		j.add(node{}, lookleap.SeverityWarning, codeEncodingClash, "ANML-7.1-01",
 			"the charset "+plaintext.Quote(o.Charset, maxQuoted)+" is ignored: JSON is UTF-8", "send no charset")
 	}
 	return j.examine()
@@ -117,7 +117,7 @@ func (j *jsonReader) characters(s string, at strictjson.Value) error {
 	}
 	for _, r := range s {
 		if !strictxml.IsText(string(r)) {
-			return j.refuse(ErrNotWellFormed, CodeBadCharacter, node{}, at.Offset(), "a string contains the character U+"+
+			return j.refuse(ErrNotWellFormed, codeBadCharacter, node{}, at.Offset(), "a string contains the character U+"+
 				strings.ToUpper(strconv.FormatInt(int64(r)+0x10000, 16)[1:])+", which ANML does not allow", "remove it")
 		}
 	}
@@ -140,13 +140,13 @@ func (j *jsonReader) children(n node, key string, v strictjson.Value, depth int)
 	}
 	if v.Kind() != strictjson.Array {
 		if spec.many && !spec.bare {
-			j.lint(n, CodeNotArray, "ANML-7.2.4-02",
+			j.lint(n, codeNotArray, "ANML-7.2.4-02",
 				"the key "+plaintext.Quote(key, maxQuoted)+" is not an array, although the element may repeat")
 		}
 		return g, j.child(n, &g, name, v, depth)
 	}
 	if !spec.many {
-		j.lint(n, CodeNotObject, "ANML-7.2.4-04",
+		j.lint(n, codeNotObject, "ANML-7.2.4-04",
 			"the key "+plaintext.Quote(key, maxQuoted)+" is an array, although the element does not repeat")
 	}
 	for item := range v.Elements() {
@@ -168,7 +168,7 @@ func (j *jsonReader) child(parent node, g *group, name Name, v strictjson.Value,
 	switch v.Kind() {
 	case strictjson.Object, strictjson.String:
 	case strictjson.Array:
-		return j.refuse(ErrNotWellFormed, CodeNestedArray, parent, v.Offset(), "an array is nested in an array", "")
+		return j.refuse(ErrNotWellFormed, codeNestedArray, parent, v.Offset(), "an array is nested in an array", "")
 	default:
 		j.reportKind(parent, g.key, v)
 		if parent.kind() == kConstraints || g.key == "constraints" { // it may have been a restriction
@@ -237,13 +237,13 @@ func (j *jsonReader) keepRaw(n node, key string, v strictjson.Value, depth int) 
 	switch {
 	case j.full():
 	case n.kind() == kConstraints:
-		j.add(n, lookleap.SeverityWarning, CodeConstraint, "ANML-9.5-02",
+		j.add(n, lookleap.SeverityWarning, codeConstraint, "ANML-9.5-02",
 			"the key "+plaintext.Quote(key, maxQuoted)+" in constraints is unknown, so every ask needs explicit consent", "")
 	case kindNamed(key):
-		j.add(n, lookleap.SeverityWarning, CodeMisplaced, "ANML-8-01",
+		j.add(n, lookleap.SeverityWarning, codeMisplaced, "ANML-8-01",
 			"the key "+plaintext.Quote(key, maxQuoted)+" is not allowed in "+schema[n.kind()].name+", so it is ignored", "")
 	default:
-		j.add(n, lookleap.SeverityInfo, CodeUnknownKey, "ANML-7.2.6-01",
+		j.add(n, lookleap.SeverityInfo, codeUnknownKey, "ANML-7.2.6-01",
 			"the key "+plaintext.Quote(key, maxQuoted)+" is unknown, so it is ignored", "")
 	}
 	return nil
@@ -311,7 +311,7 @@ func (j *jsonReader) arrange(n node, content string, order strictjson.Value, gro
 	pieces, ok := ordered(content, order, groups)
 	if !ok {
 		if order.Kind() != strictjson.None {
-			j.add(n, lookleap.SeverityWarning, CodeOrder, "ANML-7.2.3-03", "$order does not match the content, so it is ignored", "")
+			j.add(n, lookleap.SeverityWarning, codeOrder, "ANML-7.2.3-03", "$order does not match the content, so it is ignored", "")
 		}
 		slices.SortStableFunc(groups, func(a, b group) int { return a.rank - b.rank })
 		pieces = []piece{{text: content}}

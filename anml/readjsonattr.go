@@ -91,7 +91,7 @@ func (j *jsonReader) attributeValue(n node, key string, v strictjson.Value, spec
 		return text, true, usable || spec == nil, nil
 	case strictjson.Null:
 		if !j.full() {
-			j.add(n, lookleap.SeverityInfo, CodeNullValue, "ANML-7.2.2-04",
+			j.add(n, lookleap.SeverityInfo, codeNullValue, "ANML-7.2.2-04",
 				"the key "+plaintext.Quote(key, maxQuoted)+" is null, so it counts as absent", "omit it")
 		}
 		return "", false, false, nil
@@ -109,9 +109,9 @@ func (j *jsonReader) number(n node, source string) (text string, usable bool) {
 		return strconv.FormatFloat(number.Float, 'f', -1, 64), true
 	}
 	if !j.full() {
-		code := CodePrecision
+		code := codePrecision
 		if err != nil {
-			code = CodeOverflow
+			code = codeOverflow
 		}
 		j.add(n, lookleap.SeverityError, code, "ANML-7.5-08",
 			"the number "+plaintext.Quote(source, maxQuoted)+" is not a number that all readers represent exactly", "write it as a string")
@@ -128,7 +128,7 @@ func (j *jsonReader) version(n node, key string, v strictjson.Value) (err error)
 			return err
 		}
 	case strictjson.Number:
-		j.add(n, lookleap.SeverityWarning, CodeVersionKey, "ANML-7.2.1-02", "the version is a number", `write "anml": "1.0"`)
+		j.add(n, lookleap.SeverityWarning, codeVersionKey, "ANML-7.2.1-02", "the version is a number", `write "anml": "1.0"`)
 		text = v.Source()
 		if number, err := ParseNumber(text); err == nil && number.Exact && number.Float == 1 {
 			text = Version
@@ -137,7 +137,7 @@ func (j *jsonReader) version(n node, key string, v strictjson.Value) (err error)
 		j.reportKind(n, key, v)
 	}
 	if key == "version" {
-		j.add(n, lookleap.SeverityWarning, CodeVersionKey, "ANML-7.2.1-02", "the key version is read as anml", `write "anml"`)
+		j.add(n, lookleap.SeverityWarning, codeVersionKey, "ANML-7.2.1-02", "the key version is read as anml", `write "anml"`)
 	}
 	if i := plainAttr(n.e, "version"); i < 0 {
 		setAttr(n.e, Name{"", "version"}, text)
@@ -150,7 +150,7 @@ func (j *jsonReader) version(n node, key string, v strictjson.Value) (err error)
 // reportKind reports a value of a kind that has no meaning there.
 func (j *jsonReader) reportKind(n node, key string, v strictjson.Value) {
 	if !j.full() {
-		j.add(n, lookleap.SeverityError, CodeWrongShape, "ANML-7.2.2-04",
+		j.add(n, lookleap.SeverityError, codeWrongShape, "ANML-7.2.2-04",
 			"the key "+plaintext.Quote(key, maxQuoted)+" is "+v.Kind().String()+", which has no meaning there", "")
 	}
 }

@@ -83,14 +83,14 @@ func (x *xmlReader) token(tok *strictxml.Token) error {
 		x.text.WriteString(tok.Text)
 	case strictxml.CData:
 		x.text.WriteString(tok.Text)
-		return x.lexical(tok.Offset, CodeCDATA, "ANML-5.2.5-01", "a CDATA section is read as plain text", "escape the text instead")
+		return x.lexical(tok.Offset, codeCDATA, "ANML-5.2.5-01", "a CDATA section is read as plain text", "escape the text instead")
 	case strictxml.ProcInst:
-		return x.lexical(tok.Offset, CodePI, "ANML-5.2.6-04", "processing instructions have no meaning in ANML", "remove it")
+		return x.lexical(tok.Offset, codePI, "ANML-5.2.6-04", "processing instructions have no meaning in ANML", "remove it")
 	case strictxml.Doctype:
 		if x.options.RejectDoctype {
-			return x.refuse(ErrLexical, CodeDoctype, node{}, tok.Offset, "the document has a document type declaration", "remove it")
+			return x.refuse(ErrLexical, codeDoctype, node{}, tok.Offset, "the document has a document type declaration", "remove it")
 		}
-		x.addOnce(tok.Offset, lookleap.SeverityWarning, CodeDoctype, "ANML-5.3.5-01",
+		x.addOnce(tok.Offset, lookleap.SeverityWarning, codeDoctype, "ANML-5.3.5-01",
 			"the document type declaration is skipped without using its content", "remove it")
 	}
 	return nil
@@ -119,7 +119,7 @@ func (x *xmlReader) start(tok *strictxml.Token) error {
 		setAttr(x.open.e, Name(a.Name), a.Value)
 	}
 	if tok.Quoted > 0 {
-		if err := x.lexical(tok.Quoted, CodeQuote, "ANML-5.2.2-01", "an attribute value is in single quotes", "use double quotes"); err != nil {
+		if err := x.lexical(tok.Quoted, codeQuote, "ANML-5.2.2-01", "an attribute value is in single quotes", "use double quotes"); err != nil {
 			return err
 		}
 	}
@@ -136,14 +136,14 @@ func (x *xmlReader) startRoot(tok *strictxml.Token) error {
 		return x.refuse(ErrUnsupportedVersion, CodeVersion, node{}, tok.Offset,
 			"the namespace "+plaintext.Quote(space, maxQuoted)+" is not that of ANML 1.0", "use "+Namespace)
 	case tok.Name.Local == "anml" && space == "":
-		return x.refuse(ErrNotANML, CodeNotANML, node{}, tok.Offset, "the root element has no namespace",
+		return x.refuse(ErrNotANML, codeNotANML, node{}, tok.Offset, "the root element has no namespace",
 			`write <anml xmlns="`+Namespace+`">`)
 	default:
-		return x.refuse(ErrNotANML, CodeNotANML, node{}, tok.Offset, "the root element is not anml", `write <anml xmlns="`+Namespace+`">`)
+		return x.refuse(ErrNotANML, codeNotANML, node{}, tok.Offset, "the root element is not anml", `write <anml xmlns="`+Namespace+`">`)
 	}
 	x.open = x.addRoot(tok.Offset)
 	if space == "" {
-		x.add(x.open, lookleap.SeverityError, CodeANMLNamespace, "ANML-5.1-02", "the root element has no namespace",
+		x.add(x.open, lookleap.SeverityError, codeANMLNamespace, "ANML-5.1-02", "the root element has no namespace",
 			`write xmlns="`+Namespace+`"`)
 	}
 	return nil
@@ -165,15 +165,15 @@ func (x *xmlReader) reportProlog() {
 	const fix = `begin with <?xml version="1.0" encoding="UTF-8"?>`
 	switch {
 	case p.UTF16 && !p.Declared:
-		x.add(node{}, lookleap.SeverityError, CodeNoDecl, "ANML-6.2.2-02", "a document in UTF-16 has no XML declaration", fix)
+		x.add(node{}, lookleap.SeverityError, codeNoDecl, "ANML-6.2.2-02", "a document in UTF-16 has no XML declaration", fix)
 	case !p.Declared:
-		x.add(node{}, lookleap.SeverityInfo, CodeNoDecl, "ANML-6.2.2-01", "the document has no XML declaration", fix)
+		x.add(node{}, lookleap.SeverityInfo, codeNoDecl, "ANML-6.2.2-01", "the document has no XML declaration", fix)
 	}
 	if p.BOM && !p.UTF16 {
-		x.add(node{}, lookleap.SeverityInfo, CodeBOM, "ANML-6.2.3-01", "the document begins with a byte order mark", "remove it")
+		x.add(node{}, lookleap.SeverityInfo, codeBOM, "ANML-6.2.3-01", "the document begins with a byte order mark", "remove it")
 	}
 	if p.Overruled {
-		x.add(node{}, lookleap.SeverityWarning, CodeEncodingClash, "ANML-6.2.1-02",
+		x.add(node{}, lookleap.SeverityWarning, codeEncodingClash, "ANML-6.2.1-02",
 			"the declared encoding "+plaintext.Quote(p.Encoding, maxQuoted)+" differs from the charset of the Content-Type, which counts", "declare UTF-8 and send charset=utf-8")
 	}
 }

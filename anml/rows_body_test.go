@@ -17,8 +17,8 @@ func TestRowsPresentation(t *testing.T) {
 			p := d.Persona()
 			return fmt.Sprint(p.Model().Name(), " ", p.Model().Provider(), " ", p.Model().Capability(), " ", p.Language().Value(), " ", p.Language().Policy(), " ", p.Tone(), " ", p.Voice().Perspective(), " ", p.Voice().Name(), " ", p.Instructions(), " ", first(p.Prefer()), " ", first(p.Avoid()))
 		})
-	r.finds("ANML-8.8-01/reject-second", persona(`<tone value="a"/><tone value="b"/>`), lookleap.SeverityError, CodeSurplus)
-	r.finds("ANML-8.8-01/reject-second-persona", persona("")+persona(`<tone value="c"/>`), lookleap.SeverityError, CodeSurplus)
+	r.finds("ANML-8.8-01/reject-second", persona(`<tone value="a"/><tone value="b"/>`), lookleap.SeverityError, codeSurplus)
+	r.finds("ANML-8.8-01/reject-second-persona", persona("")+persona(`<tone value="c"/>`), lookleap.SeverityError, codeSurplus)
 	r.returns("ANML-8.8-01/reject-second-read", persona(`<tone value="a"/><tone value="b"/>`)+persona(`<tone value="c"/>`), "a", func(d *Document) any { return d.Persona().Tone() })
 	r.writes("ANML-8.8.1-02/accept-empty", persona("<model/>"), `"persona":{"model":{}}`)
 	model := func(d *Document) any {
@@ -29,14 +29,14 @@ func TestRowsPresentation(t *testing.T) {
 		r.returns("ANML-8.8.1-02/accept-optional"+strings.ReplaceAll(attrs, " ", "-"), persona("<model"+attrs+"/>"), want, model)
 		r.clean("ANML-8.8.1-02/accept-unreported"+strings.ReplaceAll(attrs, " ", "-"), XML, service("<head><title>T</title></head>"+persona("<model"+attrs+"/>")))
 	}
-	r.finds1("ANML-8.8.1-02/reject-content", XML, service(persona("<model>text</model>")), ReadOptions{}, CodeStrayText)
-	r.finds1("ANML-8.8.1-02/reject-text-of-json", JSON, `{"anml":"1.0","role":"service","persona":{"model":{"content":"text"}}}`, ReadOptions{}, CodeStrayText)
+	r.finds1("ANML-8.8.1-02/reject-content", XML, service(persona("<model>text</model>")), ReadOptions{}, codeStrayText)
+	r.finds1("ANML-8.8.1-02/reject-text-of-json", JSON, `{"anml":"1.0","role":"service","persona":{"model":{"content":"text"}}}`, ReadOptions{}, codeStrayText)
 	r.writes("ANML-8.8.1-04/accept-object", persona(`<model name="m"/>`), `"persona":{"model":{"name":"m"}}`)
 	r.returns("ANML-8.8.2-01/reject-fixed-without-value", persona(`<language policy="fixed"/>`), LanguageUnstated, func(d *Document) any { return d.Persona().Language().Policy() })
-	r.finds("ANML-8.8.2-01/reject-reported", persona(`<language policy="fixed"/>`), lookleap.SeverityWarning, CodeBadValue)
-	r.finds("ANML-8.8.2-01/reject-policy", persona(`<language policy="any"/>`), lookleap.SeverityWarning, CodeBadValue, "ANML-1.2.2-05")
+	r.finds("ANML-8.8.2-01/reject-reported", persona(`<language policy="fixed"/>`), lookleap.SeverityWarning, codeBadValue)
+	r.finds("ANML-8.8.2-01/reject-policy", persona(`<language policy="any"/>`), lookleap.SeverityWarning, codeBadValue, "ANML-1.2.2-05")
 	r.returns("ANML-8.8.3-01/accept-opaque", persona(`<tone value="xyzzy"/>`), "xyzzy", func(d *Document) any { return d.Persona().Tone() })
-	r.finds("ANML-8.8.4-01/reject-perspective", persona(`<voice perspective="second"/>`), lookleap.SeverityWarning, CodeBadValue, "ANML-1.2.2-05")
+	r.finds("ANML-8.8.4-01/reject-perspective", persona(`<voice perspective="second"/>`), lookleap.SeverityWarning, codeBadValue, "ANML-1.2.2-05")
 	r.returns("ANML-8.8.4-01/reject-perspective-read", persona(`<voice perspective="second"/>`), PerspectiveUnstated, func(d *Document) any { return d.Persona().Voice().Perspective() })
 	r.returns("ANML-8.8.4-01/accept-first", persona(`<voice perspective="first" name="n"/>`), "first n", func(d *Document) any {
 		return d.Persona().Voice().Perspective().String() + " " + d.Persona().Voice().Name()
@@ -56,11 +56,11 @@ func TestRowsPresentation(t *testing.T) {
 			})
 	}
 	r.writes("ANML-8.9.1-01/accept-compact", aesthetic("<display-name>N</display-name>"), `"aesthetic":{"display-name":"N"}`)
-	r.finds("ANML-8.9.2-01/reject-missing", aesthetic("<logo/>"), lookleap.SeverityWarning, CodeMissingKey)
-	r.finds("ANML-8.9.2-01/reject-data", aesthetic(`<logo src="data:image/png,x"/>`), lookleap.SeverityWarning, CodeBadValue, "ANML-8.10.7-02")
+	r.finds("ANML-8.9.2-01/reject-missing", aesthetic("<logo/>"), lookleap.SeverityWarning, codeMissingKey)
+	r.finds("ANML-8.9.2-01/reject-data", aesthetic(`<logo src="data:image/png,x"/>`), lookleap.SeverityWarning, codeBadValue, "ANML-8.10.7-02")
 	r.writes("ANML-8.9.3-01/accept-array", aesthetic(`<colors><color role="r"/></colors>`), `"aesthetic":{"colors":{"color":[{"role":"r"}]}}`)
 	for _, bad := range []string{"red;x", "{", "URL(x)"} {
-		r.finds("ANML-8.9.4-01/reject-"+bad, aesthetic(`<colors><color value="`+bad+`"/></colors>`), lookleap.SeverityWarning, CodeBadValue)
+		r.finds("ANML-8.9.4-01/reject-"+bad, aesthetic(`<colors><color value="`+bad+`"/></colors>`), lookleap.SeverityWarning, codeBadValue)
 	}
 	r.writes("ANML-8.9.5-01/accept-array", aesthetic(`<typography><font family="f"/></typography>`), `"aesthetic":{"typography":{"font":[{"family":"f"}]}}`)
 	r.writes("ANML-8.9.6-01/accept-strings", aesthetic(`<typography><font role="a" family="f" fallback="g"/></typography>`), `"aesthetic":{"typography":{"font":[{"role":"a","family":"f","fallback":"g"}]}}`)
@@ -86,7 +86,7 @@ func TestRowsBody(t *testing.T) {
 		s := first(d.Body().Sections())
 		return fmt.Sprint(s.ID(), " ", s.Label(), " ", s.Usage(), " ", s.Text(), " ", count(s.Links()))
 	})
-	r.finds("ANML-8.10.1-01/reject-duplicate-id", body(`<section id="s"/><section id="s"/>`), lookleap.SeverityWarning, CodeDuplicateID)
+	r.finds("ANML-8.10.1-01/reject-duplicate-id", body(`<section id="s"/><section id="s"/>`), lookleap.SeverityWarning, codeDuplicateID)
 	nested := func(n int) string {
 		return service(body(strings.Repeat("<section>", n-2) + strings.Repeat("</section>", n-2)))
 	}
@@ -130,7 +130,7 @@ func TestRowsBody(t *testing.T) {
 		})
 	}
 	r.writes("ANML-8.10.2-01/accept-sizes-as-strings", body(`<img src="/x" width="2" height="3"/>`), `"body":{"img":[{"src":"/x","width":"2","height":"3"}]}`)
-	r.finds("ANML-8.10.2-01/reject-second-description", body(`<img src="/x"><description>a</description><description>b</description></img>`), lookleap.SeverityError, CodeSurplus)
+	r.finds("ANML-8.10.2-01/reject-second-description", body(`<img src="/x"><description>a</description><description>b</description></img>`), lookleap.SeverityError, codeSurplus)
 	for word, inference := range map[string]Inference{"none": InferenceNone, "optional": InferenceOptional, "required": InferenceRequired} {
 		r.returns("ANML-8.10.2-01/accept-"+word, body(`<img src="/x" inference="`+word+`"/>`), inference, func(d *Document) any { return Media(first(d.Body().Content())).Inference() })
 	}
@@ -138,10 +138,10 @@ func TestRowsBody(t *testing.T) {
 	r.clean("ANML-8.10.2-03/accept-description", XML, service("<head><title>T</title></head>"+body(`<img src="/x"><description>d</description></img>`)))
 	r.returns("ANML-8.10.3-01/accept-duration", body(`<audio src="/x" duration="1.5"/>`), "1.5s", func(d *Document) any { x, _ := Media(first(d.Body().Content())).Duration(); return x })
 	r.writes("ANML-8.10.5-02/accept-compact", body(`<img src="/x"><description> d </description></img>`), `"body":{"img":[{"src":"/x","description":" d "}]}`)
-	r.finds("ANML-8.10.5-02/reject-second", body(`<img src="/x"><description>a</description><description>b</description></img>`), lookleap.SeverityError, CodeSurplus)
+	r.finds("ANML-8.10.5-02/reject-second", body(`<img src="/x"><description>a</description><description>b</description></img>`), lookleap.SeverityError, codeSurplus)
 	r.returns("ANML-8.10.5-02/accept-first", body(`<img src="/x"><description>a</description><description>b</description></img>`), "a", func(d *Document) any { return Media(first(d.Body().Content())).TextFor() })
 	r.returns("ANML-8.10.6-02/accept-first-choice", body(`<audio src="/x"><description>d</description><transcript>t</transcript></audio>`), "t", func(d *Document) any { return Media(first(d.Body().Content())).TextFor() })
-	r.finds("ANML-8.10.6-02/reject-under-img", body(`<img src="/x"><transcript>t</transcript></img>`), lookleap.SeverityWarning, CodeMisplaced)
+	r.finds("ANML-8.10.6-02/reject-under-img", body(`<img src="/x"><transcript>t</transcript></img>`), lookleap.SeverityWarning, codeMisplaced)
 	r.returns("ANML-8.10.6-02/reject-under-img-read", body(`<img src="/x"><transcript>t</transcript></img>`), "", func(d *Document) any { return Media(first(d.Body().Content())).TextFor() })
 	r.returns("ANML-8.10.7-01/accept-all", body(`<link href="/l" rel="next  alternate" type="a/b" label="L"/>`), "/l [next alternate] a/b L true", func(d *Document) any {
 		l := first(d.Body().Links())
@@ -152,7 +152,7 @@ func TestRowsBody(t *testing.T) {
 	for _, uri := range []string{"javascript:x", "JavaScript:x", " data:,x", "java&#10;script:x"} {
 		r.returns("ANML-8.10.7-02/reject-"+uri, body(`<link href="`+uri+`"/>`), false, func(d *Document) any { return first(d.Body().Links()).Followable() })
 	}
-	r.finds1("ANML-8.10.8-01/reject-text", XML, service(body("<data>x</data>")), ReadOptions{}, CodeStrayText)
+	r.finds1("ANML-8.10.8-01/reject-text", XML, service(body("<data>x</data>")), ReadOptions{}, codeStrayText)
 	r.returns("ANML-8.10.8-01/accept-items", body(`<data id="d" label="L"><item/><item/></data>`), "d L 2", func(d *Document) any {
 		x := first(d.Body().Data())
 		return fmt.Sprint(x.ID(), " ", x.Label(), " ", count(x.Items()))
@@ -186,7 +186,7 @@ func TestRowsBody(t *testing.T) {
 		r.returns("ANML-8.10.10-01/accept-"+name, field(typed, c.value), name+" false", check)
 		if c.other != "" {
 			r.returns("ANML-8.10.10-01/reject-"+name, field(typed, c.other), name+" true", check)
-			r.finds("ANML-8.10.10-01/reject-reported-"+name, field(typed, c.other), lookleap.SeverityWarning, CodeBadValue)
+			r.finds("ANML-8.10.10-01/reject-reported-"+name, field(typed, c.other), lookleap.SeverityWarning, codeBadValue)
 		}
 	}
 	for _, name := range []string{"price", "amount", "total"} {
@@ -209,7 +209,7 @@ func TestRowsBody(t *testing.T) {
 	for _, total := range []string{"-1", "1.5", "many"} {
 		for _, id := range []string{"ANML-8.10.11-01", "ANML-11.5-06"} {
 			r.returns(id+"/reject-"+total, body(`<nav total="`+total+`"/>`), false, func(d *Document) any { _, ok := d.Body().Nav().Total(); return ok })
-			r.finds(id+"/reject-reported-"+total, body(`<nav total="`+total+`"/>`), lookleap.SeverityError, CodeBadValue, "ANML-8.1-11")
+			r.finds(id+"/reject-reported-"+total, body(`<nav total="`+total+`"/>`), lookleap.SeverityError, codeBadValue, "ANML-8.1-11")
 		}
 	}
 	r.returns("ANML-11.5-06/accept-total", body(`<nav total="47"/>`), 47, func(d *Document) any { n, _ := d.Body().Nav().Total(); return n })
@@ -276,7 +276,7 @@ func TestRowsBody(t *testing.T) {
 	}
 	r.returns("ANML-8.13-02/accept-code", status(`code="x" result="success"`), "x success", func(d *Document) any { return fmt.Sprint(d.Status().Code(), " ", d.Status().Result()) })
 	r.returns("ANML-8.13-03/reject-unknown", status(`code="1" result="ok"`), ResultError, func(d *Document) any { return d.Status().Result() })
-	r.finds("ANML-8.13-03/reject-reported", status(`code="1" result="ok"`), lookleap.SeverityError, CodeBadValue)
+	r.finds("ANML-8.13-03/reject-reported", status(`code="1" result="ok"`), lookleap.SeverityError, codeBadValue)
 }
 
 // lints counts the findings that advise the author about the document's style.

@@ -90,7 +90,7 @@ func TestRowsDocument(t *testing.T) {
 	ask := func(field string) string {
 		return `<interact><action id="a" method="GET" endpoint="/"/></interact><knowledge><ask field="` + field + `" action="a" purpose="p"/></knowledge>`
 	}
-	r.finds("ANML-8.7.2-04/accept-suggestion", ask("e-mail"), lookleap.SeverityInfo, CodeFieldName)
+	r.finds("ANML-8.7.2-04/accept-suggestion", ask("e-mail"), lookleap.SeverityInfo, codeFieldName)
 	t.Run("ANML-8.7.2-04/accept-suggestions", func(t *testing.T) {
 		for better, names := range map[string]string{
 			"email": "e-mail mail email-address", "tel": "phone telephone mobile", "bday": "birthday birthdate date-of-birth",
@@ -102,13 +102,13 @@ func TestRowsDocument(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if !slices.ContainsFunc(d.Findings(), func(f lookleap.Finding) bool { return f.Code == CodeFieldName && f.Fix == "write "+better }) {
+				if !slices.ContainsFunc(d.Findings(), func(f lookleap.Finding) bool { return f.Code == codeFieldName && f.Fix == "write "+better }) {
 					t.Errorf("%s is not suggested for %s", better, name)
 				}
 			}
 		}
 	})
-	r.finds("ANML-16.3-02/accept-note", ask("Birthday"), lookleap.SeverityInfo, CodeFieldName, "ANML-8.7.2-04")
+	r.finds("ANML-16.3-02/accept-note", ask("Birthday"), lookleap.SeverityInfo, codeFieldName, "ANML-8.7.2-04")
 
 	// 5.4 and 11.6: documents of the shape of the draft's examples.
 	booking := root(`ttl="3600"`, `<head><title>Tours</title><meta name="type" value="service"/></head>
@@ -149,27 +149,27 @@ func TestRowsDocument(t *testing.T) {
 		return fmt.Sprint(d.Status().Result(), " ", count(data.Items()), " ", n.Next(), " ", total, " ", n.Cursor(), " ", first(first(data.Items()).Fields()).Text())
 	})
 	r.finds("ANML-11.6-02/reject-context-without-flow", page, lookleap.SeverityError, CodeDangling, "ANML-11.4-05")
-	r.finds("ANML-11.6-02/reject-departure", page, lookleap.SeverityWarning, CodeBadValue, "ANML-8.10.10-01")
+	r.finds("ANML-11.6-02/reject-departure", page, lookleap.SeverityWarning, codeBadValue, "ANML-8.10.10-01")
 	r.returns("ANML-11.6-02/reject-typed-value", page, true, func(d *Document) any {
 		_, err := first(first(first(d.Body().Data()).Items()).Fields()).Time()
 		return errors.Is(err, ErrType)
 	})
 	r.clean("ANML-11.2-01/accept-minimum", XML, response(`<refuse field="airline" reason="user-denied"/>`))
-	r.finds("ANML-11.2-01/accept-without-role", root("", `<knowledge><refuse field="airline" reason="user-denied"/></knowledge>`), lookleap.SeverityInfo, CodeNoRole, "ANML-8.1-05")
+	r.finds("ANML-11.2-01/accept-without-role", root("", `<knowledge><refuse field="airline" reason="user-denied"/></knowledge>`), lookleap.SeverityInfo, codeNoRole, "ANML-8.1-05")
 
 	// 8: the tree.
 	for name, bad := range map[string]string{"ask-in-body": `<body><ask field="f" action="a"/></body>`, "title-in-body": `<body><title>x</title></body>`, "disclosure-in-root": `<disclosure field="f" requires="none"/>`} {
-		r.finds("ANML-8-01/reject-"+name, bad, lookleap.SeverityWarning, CodeMisplaced)
+		r.finds("ANML-8-01/reject-"+name, bad, lookleap.SeverityWarning, codeMisplaced)
 		r.returns("ANML-8-01/reject-unread-"+name, bad, "0 explicit-consent ", func(d *Document) any {
 			return fmt.Sprint(count(d.Knowledge().Asks()), " ", d.Constraints().Rule("f", nil).Requires, " ", d.Body().Text())
 		})
 	}
 	r.returns("ANML-8-01/reject-promotion", `<body><title>x</title></body>`, "", title)
-	r.finds1("ANML-8-02/reject-text-in-knowledge", XML, service("<knowledge>abc</knowledge>"), none, CodeStrayText)
-	r.finds1("ANML-8-02/reject-text-in-empty", XML, service(`<persona><tone value="x">abc</tone></persona>`), none, CodeStrayText)
-	r.finds1("ANML-8-02/reject-json-content", JSON, `{"anml":"1.0","knowledge":{"content":"abc"}}`, none, CodeStrayText)
+	r.finds1("ANML-8-02/reject-text-in-knowledge", XML, service("<knowledge>abc</knowledge>"), none, codeStrayText)
+	r.finds1("ANML-8-02/reject-text-in-empty", XML, service(`<persona><tone value="x">abc</tone></persona>`), none, codeStrayText)
+	r.finds1("ANML-8-02/reject-json-content", JSON, `{"anml":"1.0","knowledge":{"content":"abc"}}`, none, codeStrayText)
 	r.clean("ANML-8-02/accept-white-space", XML, service("<head>\n <title>T</title>\n</head>"))
-	r.finds("ANML-8-03/reject-second", `<head><title>A</title></head><head><title>B</title></head>`, lookleap.SeverityError, CodeSurplus)
+	r.finds("ANML-8-03/reject-second", `<head><title>A</title></head><head><title>B</title></head>`, lookleap.SeverityError, codeSurplus)
 	r.returns("ANML-8-03/reject-second-of-each", `<head/><body>x</body><persona><tone value="a"/></persona><head><title>B</title></head><body>y</body><persona><tone value="b"/></persona>`, "x a", func(d *Document) any {
 		return fmt.Sprint(d.Head().Title(), d.Body().Text(), " ", d.Persona().Tone())
 	})
@@ -177,7 +177,7 @@ func TestRowsDocument(t *testing.T) {
 	r.returns("ANML-8-03/accept-constraints-together", `<constraints><disclosure field="email" requires="none"/></constraints><constraints><disclosure field="email" requires="authentication"/></constraints>`, Authentication,
 		func(d *Document) any { return d.Constraints().Rule("email", nil).Requires })
 	r.clean("ANML-8-04/accept-separate-spaces", XML, service(`<head><title>T</title></head><state><flow><step id="a" action="a"/></flow></state><interact><action id="a" method="GET" endpoint="/"/></interact>`))
-	r.finds("ANML-8-04/reject-actions", `<interact><action id="a" method="GET" endpoint="/1"/><action id="a" method="GET" endpoint="/2"/></interact>`, lookleap.SeverityError, CodeDuplicateID)
+	r.finds("ANML-8-04/reject-actions", `<interact><action id="a" method="GET" endpoint="/1"/><action id="a" method="GET" endpoint="/2"/></interact>`, lookleap.SeverityError, codeDuplicateID)
 
 	// 8.1: the root.
 	r.returns("ANML-8.1-01/accept-all", root(`version="1.0" role="service" supported-versions="1.0, 1.1" ttl="60" lang="en"`, ""), "1.0 service [1.0 1.1] 1m0s en", func(d *Document) any {
@@ -193,7 +193,7 @@ func TestRowsDocument(t *testing.T) {
 		}
 	})
 	r.returns("ANML-8.1-04/accept-absent", root("", ""), RoleUnspecified, func(d *Document) any { return d.Role() })
-	r.finds("ANML-8.1-04/reject-unknown", root(`role="boss"`, ""), lookleap.SeverityError, CodeBadRole)
+	r.finds("ANML-8.1-04/reject-unknown", root(`role="boss"`, ""), lookleap.SeverityError, codeBadRole)
 	t.Run("ANML-8.1-05/reject-unset", func(t *testing.T) {
 		d, _ := ParseXML([]byte(root("", "")), none)
 		if _, err := MarshalXML(d, WriteOptions{}); !errors.Is(err, ErrRoleUnset) {
@@ -218,7 +218,7 @@ func TestRowsDocument(t *testing.T) {
 	for _, section := range []string{"interact", "persona", "aesthetic", "constraints", "state"} {
 		bad := strings.Replace(response(""), "<knowledge>", "<"+section+"/><knowledge>", 1)
 		for _, id := range []string{"ANML-8.1-09", "ANML-11.1-09", "ANML-11.1-10"} {
-			r.finds(id+"/reject-"+section, bad, lookleap.SeverityError, CodeRoleContent, "ANML-11.1-10")
+			r.finds(id+"/reject-"+section, bad, lookleap.SeverityError, codeRoleContent, "ANML-11.1-10")
 		}
 		t.Run("ANML-11.1-09/reject-writing-"+section, func(t *testing.T) {
 			d, _ := ParseXML([]byte(bad), none)
@@ -248,11 +248,11 @@ func TestRowsDocument(t *testing.T) {
 		r.returns("ANML-8.1-11/reject-"+fmt.Sprintf("%q", text), root(`ttl="`+text+`"`, ""), "0s true", func(d *Document) any { ttl, has := d.TTL(); return fmt.Sprint(ttl, " ", has) })
 	}
 	r.returns("ANML-8.1-13/accept-tag", root(`lang="en-GB"`, ""), "en-GB", func(d *Document) any { return d.Lang() })
-	r.finds("ANML-8.1-13/reject-tag", root(`lang="english_"`, ""), lookleap.SeverityWarning, CodeBadValue)
+	r.finds("ANML-8.1-13/reject-tag", root(`lang="english_"`, ""), lookleap.SeverityWarning, codeBadValue)
 	r.returns("ANML-8.1-14/accept-any-order", `<body>x</body><head><title>T</title></head>`, "T", title)
-	r.finds("ANML-8.1-14/reject-second", `<body>x</body><body>y</body>`, lookleap.SeverityError, CodeSurplus)
+	r.finds("ANML-8.1-14/reject-second", `<body>x</body><body>y</body>`, lookleap.SeverityError, codeSurplus)
 	r.returns("ANML-8.1-14/reject-second-read", `<body>x</body><body>y</body>`, "x", func(d *Document) any { return d.Body().Text() })
-	r.finds("ANML-8.1-15/accept-empty", root("", ""), lookleap.SeverityWarning, CodeNoTitle, "ANML-6.5.1-13")
+	r.finds("ANML-8.1-15/accept-empty", root("", ""), lookleap.SeverityWarning, codeNoTitle, "ANML-6.5.1-13")
 	site := func(domain, inner string) string { return `<site domain="` + domain + `">` + inner + `</site>` }
 	two := site("example.net", "<head><title>N</title></head>") + site("example.com", "<head><title>C</title></head>")
 	domains := func(d *Document) any {
@@ -289,11 +289,11 @@ func TestRowsDocument(t *testing.T) {
 		}
 		return out
 	})
-	r.finds1("ANML-8.1-19/reject-without-own", XML, service(two), ReadOptions{Self: []string{"example.org"}}, CodeNoServingSite)
+	r.finds1("ANML-8.1-19/reject-without-own", XML, service(two), ReadOptions{Self: []string{"example.org"}}, codeNoServingSite)
 	t.Run("ANML-8.1-19/accept-with-own", func(t *testing.T) {
 		d, _ := ParseXML([]byte(service(two)), ReadOptions{Self: []string{"www.example.net", "example.net"}})
 		for _, f := range d.Findings() {
-			if f.Code == CodeNoServingSite {
+			if f.Code == codeNoServingSite {
 				t.Error(f)
 			}
 		}
@@ -301,7 +301,7 @@ func TestRowsDocument(t *testing.T) {
 	for _, v := range []string{"1.7", "2.0"} {
 		r.finds("ANML-8.1-20/accept-"+v, root(`version="`+v+`"`, ""), lookleap.SeverityWarning, CodeNewVersion)
 	}
-	r.finds("ANML-8.1-25/accept-lint", `<body/><constraints/>`, lookleap.SeverityInfo, CodeSectionSeq)
+	r.finds("ANML-8.1-25/accept-lint", `<body/><constraints/>`, lookleap.SeverityInfo, codeSectionSeq)
 	r.refuses("ANML-8.1-26/reject-limit-before-encoding", XML, "\xff"+strings.Repeat(" ", 1<<20), none, ErrLimit)
 	r.refuses("ANML-8.1-26/reject-encoding-before-syntax", XML, "<a><b></a>\xff", none, ErrEncoding)
 	r.refuses("ANML-8.1-26/reject-syntax-before-root", XML, "<a>", none, ErrNotWellFormed)
@@ -327,12 +327,12 @@ func TestRowsDocument(t *testing.T) {
 		})
 	}
 	for name, inner := range map[string]string{"empty": "", "unknown": "<zzz/>"} {
-		r.finds("ANML-8.2-11/reject-"+name, site("example.com", inner), lookleap.SeverityError, CodeEmptySite)
+		r.finds("ANML-8.2-11/reject-"+name, site("example.com", inner), lookleap.SeverityError, codeEmptySite)
 		r.returns("ANML-8.2-11/reject-dropped-"+name, site("example.com", inner), "", domains)
 	}
 	for name, twin := range map[string]string{"equal": "example.com", "case": "EXAMPLE.com", "dot": "example.com."} {
 		r.returns("ANML-8.2-12/reject-"+name, two+site(twin, "<body/>"), "example.net N;", domains)
-		r.finds("ANML-8.2-12/reject-reported-"+name, two+site(twin, "<body/>"), lookleap.SeverityError, CodeDuplicateSite)
+		r.finds("ANML-8.2-12/reject-reported-"+name, two+site(twin, "<body/>"), lookleap.SeverityError, codeDuplicateSite)
 	}
 	scoped := site("example.net", `<constraints><disclosure field="email" requires="none"/></constraints><interact><action id="a" method="GET" endpoint="/"/></interact>`) +
 		site("example.com", `<interact><action id="b" method="GET" endpoint="/"/></interact><knowledge><ask field="email" action="a" purpose="p"/></knowledge>`)
@@ -352,7 +352,7 @@ func TestRowsDocument(t *testing.T) {
 		return nil
 	})
 	r.returns("ANML-12.7-16/reject-nested", site("example.com", "<head><title>T</title></head>"+site("example.org", "<head/>")), "example.com T;", domains)
-	r.finds("ANML-12.7-16/reject-nested-reported", site("example.com", "<head><title>T</title></head>"+site("example.org", "<head/>")), lookleap.SeverityWarning, CodeMisplaced)
+	r.finds("ANML-12.7-16/reject-nested-reported", site("example.com", "<head><title>T</title></head>"+site("example.org", "<head/>")), lookleap.SeverityWarning, codeMisplaced)
 	r.returns("ANML-12.7-15/accept-ignored", `<site domain="example.com" trust-manifest="https://evil.example/"><head><title>T</title></head></site>`, "example.com T;", domains)
 
 	// 8.3 and 12: head.
@@ -375,7 +375,7 @@ func TestRowsDocument(t *testing.T) {
 	r.finds("ANML-12.5-04/reject-empty", `<head><trust domain=""/></head>`, lookleap.SeverityError, CodeMalformed)
 	r.returns("ANML-12.5-05/accept-domain", `<head><trust domain="a.example.com"/></head>`, "[{a.example.com trust }]", trust)
 	r.returns("ANML-12.5-05/accept-alias", `<head><trust site="a.example.com"/></head>`, "[{a.example.com trust }]", trust)
-	r.finds1("ANML-12.5-05/accept-alias-reported", XML, service(`<head><trust site="a.example.com"/></head>`), none, CodeAlias)
+	r.finds1("ANML-12.5-05/accept-alias-reported", XML, service(`<head><trust site="a.example.com"/></head>`), none, codeAlias)
 	r.returns("ANML-12.5-05/reject-different", `<head><trust site="a.example.com" domain="b.example.com"/></head>`, "[{b.example.com trust claim-invalid}]", trust)
 	r.returns("ANML-12.5-06/accept-equal", `<head><trust domain="example.com"/><trust domain="EXAMPLE.com"/></head>`, "[{example.com trust }]", trust)
 	r.returns("ANML-12.5-06/reject-different", `<head><trust domain="example.com"/><trust domain="example.org"/></head>`, "[{example.com trust claim-invalid} {example.org trust claim-invalid}]", trust)
@@ -395,7 +395,7 @@ func TestRowsDocument(t *testing.T) {
 		for name, attrs := range map[string]string{"no-domain": `canonical="https://a.example/"`, "bad-domain": `domain="a b" canonical="https://a.example/"`, "no-canonical": `domain="a.example"`,
 			"relative": `domain="a.example" canonical="/x"`, "http": `domain="a.example" canonical="http://a.example/"`, "userinfo": `domain="a.example" canonical="https://u@a.example/"`, "address": `domain="a.example" canonical="https://192.0.2.1/"`} {
 			r.returns(id+"/reject-"+name, ref(attrs), "", refs)
-			code, rule := CodeBadValue, "ANML-12.6-03"
+			code, rule := codeBadValue, "ANML-12.6-03"
 			if strings.HasPrefix(name, "no-") {
 				code, rule = CodeMalformed, "ANML-11.4-01"
 			} else if name == "bad-domain" {
@@ -412,8 +412,8 @@ func TestRowsDocument(t *testing.T) {
 		r.returns(id+"/accept-unknown-kept", ref(`domain="a.example" canonical="https://a.example/" relationship="x-sponsor"`), "a.example https://a.example/ x-sponsor false;", refs)
 	}
 	r.returns("ANML-12.7-14/accept-alias", ref(`site="a.example" canonical="https://a.example/"`), "a.example https://a.example/  false;", refs)
-	r.finds1("ANML-12.7-14/accept-alias-reported", XML, service(ref(`site="a.example" canonical="https://a.example/"`)), none, CodeAlias)
-	r.finds("ANML-12.7-14/reject-different-reported", ref(`site="a.example" domain="b.example" canonical="https://a.example/"`), lookleap.SeverityError, CodeClaim, "ANML-12.5-05")
+	r.finds1("ANML-12.7-14/accept-alias-reported", XML, service(ref(`site="a.example" canonical="https://a.example/"`)), none, codeAlias)
+	r.finds("ANML-12.7-14/reject-different-reported", ref(`site="a.example" domain="b.example" canonical="https://a.example/"`), lookleap.SeverityError, codeClaim, "ANML-12.5-05")
 	r.returns("ANML-12.7-14/reject-different", ref(`site="a.example" domain="b.example" canonical="https://a.example/"`), "", refs)
 	r.writes("ANML-12.7-14/accept-written-as-domain", ref(`site="a.example" canonical="https://a.example/"`), `"head":{"site-ref":[{"domain":"a.example","canonical":"https://a.example/"}]}`)
 	r.returns("ANML-8.3.1-01/accept-text", "<head><title> a <zzz>b</zzz>c</title></head>", " a c", title)

@@ -27,12 +27,12 @@ func TestRowsOfEachInJSON(t *testing.T) {
 	})
 	t.Run("ANML-7.1-01/accept-another-version", func(t *testing.T) {
 		d, err := Parse("application/anml+json; version=2.0", []byte(doc("")), none)
-		if err != nil || !d.hasFinding(CodeVersionType) || d.Version() != "1.0" {
+		if err != nil || !d.hasFinding(codeVersionType) || d.Version() != "1.0" {
 			t.Error(err)
 		}
 	})
 	r.reads("ANML-7.2.1-02/accept-before-the-alias", JSON, `{"anml":"1.0","version":"2.0"}`, none, "1.0 true", func(d *Document) any {
-		return fmt.Sprint(d.Version(), " ", d.hasFinding(CodeVersionKey))
+		return fmt.Sprint(d.Version(), " ", d.hasFinding(codeVersionKey))
 	})
 	for name, c := range map[string]struct{ xml, json string }{
 		"supported-versions": {`<anml xmlns="` + Namespace + `" version="1.0" role="service" supported-versions="1.0"/>`, doc(`,"supported-versions":"1.0"`)},
@@ -91,7 +91,7 @@ func TestRowsOfEachInJSON(t *testing.T) {
 		r.writes("ANML-7.2.3-02/accept-"+name, c.sections, c.json)
 		r.same("ANML-7.2.3-02/accept-both-ways-"+name, service(c.sections), doc(","+c.json))
 	}
-	r.finds1("ANML-7.2.3-02/reject-string-for-elements", JSON, doc(`,"head":"x"`), none, CodeWrongShape)
+	r.finds1("ANML-7.2.3-02/reject-string-for-elements", JSON, doc(`,"head":"x"`), none, codeWrongShape)
 	r.writes("ANML-7.2.5-01/accept-without-attributes", `<persona><tone/></persona><body><link/><nav/></body>`, `"persona":{"tone":{}},"body":{"link":[{}],"nav":{}}`)
 	r.same("ANML-7.2.6-02/accept-names-without-a-namespace", service(`<body zzz="1">b</body><x xmlns="" a="1"/>`), doc(`,"body":{"@{}zzz":"1","content":"b"},"{}x":[{"@{}a":"1"}]`))
 	r.same("ANML-7.4-04/accept-same-values", service(`<head><title>T</title><meta name="a" value="true"/></head><body usage="store" lang="fr">x</body>`),
@@ -127,7 +127,7 @@ func TestRowsOfEachInJSON(t *testing.T) {
 		}
 	}
 	r.reads("ANML-7.5-10/accept-white-space", JSON, doc(`,"head":{"title":"\t\n\r \ufffd"}`), none, "\t\n\r \uFFFD", title)
-	r.finds1("ANML-8-01/reject-key-of-a-misplaced-element", JSON, doc(`,"body":{"title":"x"}`), none, CodeMisplaced)
+	r.finds1("ANML-8-01/reject-key-of-a-misplaced-element", JSON, doc(`,"body":{"title":"x"}`), none, codeMisplaced)
 	r.refuses("ANML-8.1-26/reject-json-syntax-before-root", JSON, `{"head":{}} x`, none, ErrNotWellFormed)
 	r.refuses("ANML-8.1-26/reject-json-limit-before-encoding", JSON, "\xff"+strings.Repeat(" ", 1<<20), none, ErrLimit)
 	r.refuses("ANML-8.1-26/reject-json-encoding-before-syntax", JSON, "{\"a\" \xff", none, ErrEncoding)
@@ -142,7 +142,7 @@ func TestRowsOfEachElement(t *testing.T) {
 	}
 	site := func(domain, inner string) string { return `<site domain="` + domain + `">` + inner + `</site>` }
 
-	r.reads("ANML-6.5.1-13/accept-response", XML, response(""), ReadOptions{WellKnown: true}, false, func(d *Document) any { return d.hasFinding(CodeNoTitle) })
+	r.reads("ANML-6.5.1-13/accept-response", XML, response(""), ReadOptions{WellKnown: true}, false, func(d *Document) any { return d.hasFinding(codeNoTitle) })
 	for parent, children := range map[kind]string{
 		kHead: "title trust", kState: "context flow", kContext: "step", kAction: "response", kPersona: "model language tone voice instructions vocabulary",
 		kAesthetic: "display-name colors typography", kImg: "description", kAudio: "transcript description", kVideo: "transcript description",
@@ -150,7 +150,7 @@ func TestRowsOfEachElement(t *testing.T) {
 		for name := range strings.FieldsSeq(children) {
 			doc, _ := nest(parent, schema[parent].child(name))
 			one := "<" + name + "></" + name + ">"
-			r.finds("ANML-8-03/reject-second-"+name+"-of-"+schema[parent].name, strings.Replace(doc, one, one+one, 1), lookleap.SeverityError, CodeSurplus)
+			r.finds("ANML-8-03/reject-second-"+name+"-of-"+schema[parent].name, strings.Replace(doc, one, one+one, 1), lookleap.SeverityError, codeSurplus)
 		}
 	}
 	all := strings.Fields("head constraints state interact knowledge persona aesthetic body footer status")
@@ -172,28 +172,28 @@ func TestRowsOfEachElement(t *testing.T) {
 			want = "en fr " // no restriction is lost
 		}
 		r.returns("ANML-8.1-14/accept-first-"+name, first+second, want, func(d *Document) any { return usable(d.root()) })
-		r.finds("ANML-8.1-14/reject-second-"+name, first+second, lookleap.SeverityError, CodeSurplus)
+		r.finds("ANML-8.1-14/reject-second-"+name, first+second, lookleap.SeverityError, codeSurplus)
 		r.returns("ANML-8.2-01/accept-"+name, site("example.com", first), "en ", func(d *Document) any { return usable(d.root().child(kSite)) })
-		r.finds("ANML-8.2-01/reject-second-"+name, site("example.com", first+second), lookleap.SeverityError, CodeSurplus)
+		r.finds("ANML-8.2-01/reject-second-"+name, site("example.com", first+second), lookleap.SeverityError, codeSurplus)
 	}
 	for _, name := range []string{"constraints", "state", "interact", "knowledge", "persona"} {
-		r.finds("ANML-8.1-25/reject-"+name+"-after-body", "<body/><"+name+"/>", lookleap.SeverityInfo, CodeSectionSeq)
+		r.finds("ANML-8.1-25/reject-"+name+"-after-body", "<body/><"+name+"/>", lookleap.SeverityInfo, codeSectionSeq)
 	}
 	r.returns("ANML-8.1-25/accept-in-order", "<head><title>T</title></head><constraints/><state/><interact/><knowledge/><persona/><aesthetic/><body/><footer/>", false,
-		func(d *Document) any { return d.hasFinding(CodeSectionSeq) })
+		func(d *Document) any { return d.hasFinding(codeSectionSeq) })
 
 	r.returns("ANML-8.1-01/accept-another-version", root(`version="1.7"`, ""), "1.7 true", func(d *Document) any { return fmt.Sprint(d.Version(), " ", d.hasVersion()) })
 	for role, want := range map[string]Role{"service": RoleService, "agent-response": RoleAgentResponse} {
 		r.returns("ANML-8.1-04/accept-"+role, root(`role="`+role+`"`, ""), fmt.Sprint(uint8(want), " false"), func(d *Document) any {
-			return fmt.Sprint(uint8(d.Role()), " ", d.hasFinding(CodeBadRole))
+			return fmt.Sprint(uint8(d.Role()), " ", d.hasFinding(codeBadRole))
 		})
 	}
 	for _, role := range []string{"Service", "agent", " service", ""} {
 		r.returns(fmt.Sprintf("ANML-8.1-04/reject-%q", role), root(`role="`+role+`"`, ""), fmt.Sprint(uint8(RoleUnspecified), " true"), func(d *Document) any {
-			return fmt.Sprint(uint8(d.Role()), " ", d.hasFinding(CodeBadRole))
+			return fmt.Sprint(uint8(d.Role()), " ", d.hasFinding(codeBadRole))
 		})
 	}
-	r.finds("ANML-8.1-05/accept-without-role-reported", root("", ""), lookleap.SeverityInfo, CodeNoRole)
+	r.finds("ANML-8.1-05/accept-without-role-reported", root("", ""), lookleap.SeverityInfo, codeNoRole)
 	t.Run("ANML-8.1-05/accept-its-own", func(t *testing.T) {
 		d, _ := ParseXML([]byte(response("")), none)
 		for _, f := range []Format{XML, JSON} {
@@ -205,20 +205,20 @@ func TestRowsOfEachElement(t *testing.T) {
 	})
 	inferred := ReadOptions{Role: RoleAgentResponse}
 	for _, name := range []string{"interact", "persona", "aesthetic", "constraints", "state"} {
-		r.finds1("ANML-8.1-09/reject-inferred-"+name, XML, root("", "<"+name+"/>"), inferred, CodeRoleContent)
+		r.finds1("ANML-8.1-09/reject-inferred-"+name, XML, root("", "<"+name+"/>"), inferred, codeRoleContent)
 	}
 	for _, o := range []ReadOptions{none, inferred} {
-		r.finds1(fmt.Sprintf("ANML-8.1-09/reject-site-%d", o.Role), XML, strings.Replace(service(site("example.com", "<body/>")), `role="service"`, map[bool]string{true: `role="agent-response"`}[o.Role == 0], 1), o, CodeRoleContent)
+		r.finds1(fmt.Sprintf("ANML-8.1-09/reject-site-%d", o.Role), XML, strings.Replace(service(site("example.com", "<body/>")), `role="service"`, map[bool]string{true: `role="agent-response"`}[o.Role == 0], 1), o, codeRoleContent)
 	}
 	two := site("example.net", "<head/>") + site("example.com", "<head/>")
 	r.clean("ANML-8.1-16/accept-without-a-title", XML, service(two))
-	r.reads("ANML-8.1-19/accept-unknown-server", XML, service(two), none, false, func(d *Document) any { return d.hasFinding(CodeNoServingSite) })
+	r.reads("ANML-8.1-19/accept-unknown-server", XML, service(two), none, false, func(d *Document) any { return d.hasFinding(codeNoServingSite) })
 	for _, v := range []string{"0.9", "1.1", "2.0", "x"} {
 		r.returns("ANML-8.1-20/accept-what-is-known-of-"+v, root(`version="`+v+`"`, `<head new="1"><title>T</title><new/></head><newer/>`), "T true", func(d *Document) any {
 			return fmt.Sprint(d.Head().Title(), " ", d.hasFinding(CodeNewVersion))
 		})
 	}
-	r.finds("ANML-8.2-05/reject-reported", `<site domain="example.com" trust-verified="soon"><body/></site>`, lookleap.SeverityWarning, CodeBadValue)
+	r.finds("ANML-8.2-05/reject-reported", `<site domain="example.com" trust-verified="soon"><body/></site>`, lookleap.SeverityWarning, codeBadValue)
 	section, rights := `<body><section id="s"/></body>`, `<footer><rights scope="s" usage="none"/></footer>`
 	r.returns("ANML-8.2-13/accept-ids-of-one-site", site("example.net", section+rights)+site("example.com", "<body/>"), false, func(d *Document) any { return d.hasFinding(CodeDangling) })
 	r.finds("ANML-8.2-13/reject-ids-across-sites", site("example.net", section)+site("example.com", rights), lookleap.SeverityWarning, CodeDangling, "ANML-8.12.1-03")
@@ -241,7 +241,7 @@ func TestRowsOfEachElement(t *testing.T) {
 	r.returns("ANML-8.5.1-01/reject-no-position", `<state><context/><flow><step id="a" status="current"/></flow></state>`, "", func(d *Document) any { return d.State().CurrentStep().ID() })
 	for status, want := range map[string]StepStatus{"completed": StepCompleted, "current": StepCurrent, "pending": StepPending, "skipped": StepSkipped} {
 		r.returns("ANML-8.5.3-01/accept-"+status, `<state><flow><step id="a" status="`+status+`"/></flow></state>`, fmt.Sprint(uint8(want), " false"), func(d *Document) any {
-			return fmt.Sprint(uint8(first(d.State().Flow().Steps()).Status()), " ", d.hasFinding(CodeBadValue))
+			return fmt.Sprint(uint8(first(d.State().Flow().Steps()).Status()), " ", d.hasFinding(codeBadValue))
 		})
 	}
 	r.returns("ANML-8.5.3-01/accept-defaults", `<state><flow><step id="a"/><step id="b" required="yes"/></flow></state>`, "0 false  false", func(d *Document) any {

@@ -179,7 +179,7 @@ func TestRowsElements(t *testing.T) {
 				t.Run("ANML-"+id+"/reject-stray-text", func(t *testing.T) {
 					for _, d := range strayed(t, wrap(c.stray)) {
 						if !found(d, func(f lookleap.Finding) bool {
-							return f.Code == CodeStrayText && f.Requirement == "ANML-8-02" && f.Severity == lookleap.SeverityWarning && strings.HasSuffix(f.Path, "/"+holder(c.stray))
+							return f.Code == codeStrayText && f.Requirement == "ANML-8-02" && f.Severity == lookleap.SeverityWarning && strings.HasSuffix(f.Path, "/"+holder(c.stray))
 						}) {
 							t.Errorf("%s: %v", d.Format(), d.Findings())
 						}
@@ -198,7 +198,7 @@ func TestRowsElements(t *testing.T) {
 						name, isError := strings.CutSuffix(name, "!")
 						severity := map[bool]lookleap.Severity{true: lookleap.SeverityError, false: lookleap.SeverityWarning}[isError]
 						if !found(d, func(f lookleap.Finding) bool {
-							return f.Code == CodeBadValue && f.Severity == severity && f.Requirement == "ANML-"+attributeRules[name] && strings.HasPrefix(f.Message, name+`="`)
+							return f.Code == codeBadValue && f.Severity == severity && f.Requirement == "ANML-"+attributeRules[name] && strings.HasPrefix(f.Message, name+`="`)
 						}) {
 							t.Errorf("%s: no finding about %s among %v", d.Format(), name, d.Findings())
 						}

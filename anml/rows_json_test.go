@@ -33,7 +33,7 @@ func TestRowsJSON(t *testing.T) {
 			}
 		}
 	})
-	r.finds1("ANML-7.1-01/accept-charset-ignored", JSON, doc(""), ReadOptions{Charset: "latin1"}, CodeEncodingClash)
+	r.finds1("ANML-7.1-01/accept-charset-ignored", JSON, doc(""), ReadOptions{Charset: "latin1"}, codeEncodingClash)
 	r.reads("ANML-7.1-01/accept-as-utf8", JSON, doc(`,"head":{"title":"é"}`), ReadOptions{Charset: "latin1"}, "é", title)
 	t.Run("ANML-7.1-01/accept-type", func(t *testing.T) {
 		if f, ok := FormatOf("application/anml+json; version=1.0"); f != JSON || !ok || ExtensionJSON != ".anml.json" {
@@ -42,22 +42,22 @@ func TestRowsJSON(t *testing.T) {
 	})
 	r.refuses("ANML-7.1-02/reject-utf16", JSON, utf16Of(doc(""), false, true), none, ErrEncoding)
 	r.refuses("ANML-7.1-02/reject-invalid", JSON, doc(",\"x\":\"\xff\""), none, ErrEncoding)
-	r.finds1("ANML-7.1-03/accept-with-finding", JSON, "\uFEFF"+doc(""), none, CodeBOM)
+	r.finds1("ANML-7.1-03/accept-with-finding", JSON, "\uFEFF"+doc(""), none, codeBOM)
 	t.Run("ANML-7.1-03/accept-writes-none", func(t *testing.T) {
 		d, _ := ParseJSON([]byte("\uFEFF"+doc("")), none)
 		if j, err := MarshalJSON(d, WriteOptions{}); err != nil || j[0] != '{' {
 			t.Error(err)
 		}
 	})
-	r.finds1("ANML-7.1-04/accept-unknown-key", JSON, doc(`,"zzz":1`), none, CodeUnknownKey)
+	r.finds1("ANML-7.1-04/accept-unknown-key", JSON, doc(`,"zzz":1`), none, codeUnknownKey)
 	r.reads("ANML-7.1-04/accept-beside-unknown-keys", JSON, doc(`,"zzz":{"title":"Z"},"head":{"zzz":[{"title":"Z"}],"title":"T"}`), none, "T", title)
 	for name, bad := range map[string]string{"array": `[]`, "scalar": `1`, "trailing": doc("") + "{}", "empty": ""} {
 		r.refuses("ANML-7.2.1-01/reject-"+name, JSON, bad, none, ErrNotWellFormed)
 	}
 	r.refuses("ANML-7.2.1-02/reject-missing", JSON, `{"head":{}}`, none, ErrNotANML)
 	r.finds1("ANML-7.2.1-02/accept-best-effort", JSON, `{"anml":"2.0"}`, none, CodeNewVersion)
-	r.finds1("ANML-7.2.1-02/accept-number", JSON, `{"anml":1.0}`, none, CodeVersionKey)
-	r.finds1("ANML-7.2.1-02/accept-alias", JSON, `{"version":"1.0"}`, none, CodeVersionKey)
+	r.finds1("ANML-7.2.1-02/accept-number", JSON, `{"anml":1.0}`, none, codeVersionKey)
+	r.finds1("ANML-7.2.1-02/accept-alias", JSON, `{"version":"1.0"}`, none, codeVersionKey)
 	for text, want := range map[string]string{`"anml":"2.0"`: "2.0", `"anml":1.0`: "1.0", `"anml":1`: "1.0", `"version":"1.0"`: "1.0", `"version":"2.0","anml":"1.0"`: "1.0"} {
 		r.reads("ANML-7.2.1-02/accept-"+text, JSON, `{`+text+`,"head":{"title":"T"}}`, none, want+" T", func(d *Document) any { return d.Version() + " " + d.Head().Title() })
 	}
@@ -89,9 +89,9 @@ func TestRowsJSON(t *testing.T) {
 		`"knowledge":{"inform":[{"ttl":3600},{"ttl":"0x10"}]},"footer":{"rights":{"year":"2026"}}`)
 	r.same("ANML-7.2.2-04/accept-types", service(`<interact><action id="a" method="GET" endpoint="/" confirm="true"><param name="p" min="100"/></action></interact><knowledge><inform ttl="3600"/></knowledge><footer><rights year="2026"/></footer>`),
 		doc(`,"interact":{"action":[{"id":"a","method":"GET","endpoint":"/","confirm":"true","param":[{"name":"p","min":1e2}]}]},"knowledge":{"inform":[{"ttl":"3600"}]},"footer":{"rights":{"year":2026}}`))
-	r.finds1("ANML-7.2.2-04/accept-null", JSON, doc(`,"lang":null`), none, CodeNullValue)
-	r.finds1("ANML-7.2.2-04/reject-object", JSON, doc(`,"lang":{}`), none, CodeWrongShape)
-	r.finds1("ANML-7.2.2-04/reject-array", JSON, doc(`,"lang":["fr"]`), none, CodeWrongShape)
+	r.finds1("ANML-7.2.2-04/accept-null", JSON, doc(`,"lang":null`), none, codeNullValue)
+	r.finds1("ANML-7.2.2-04/reject-object", JSON, doc(`,"lang":{}`), none, codeWrongShape)
+	r.finds1("ANML-7.2.2-04/reject-array", JSON, doc(`,"lang":["fr"]`), none, codeWrongShape)
 	for name, value := range map[string]string{"accept-null": "null", "reject-object": "{}", "reject-array": `["fr"]`} {
 		r.reads("ANML-7.2.2-04/"+name+"-as-absent", JSON, doc(`,"body":{"lang":`+value+`}`), none, " false", func(d *Document) any {
 			text, has := d.Body().Attr("lang")
@@ -104,7 +104,7 @@ func TestRowsJSON(t *testing.T) {
 	r.same("ANML-7.2.3-02/accept-bare", service(`<head><title>T</title></head><knowledge><inform>a</inform></knowledge>`), doc(`,"head":{"title":{"content":"T"}},"knowledge":{"inform":["a"]}`))
 	r.writes("ANML-7.2.3-02/accept-compact", `<head><title>T</title></head><state><context><step>s</step></context></state><knowledge><inform>a</inform></knowledge><persona><instructions>i</instructions><vocabulary><prefer>p</prefer></vocabulary></persona>`,
 		`"head":{"title":"T"},"state":{"context":{"step":"s"}},"knowledge":{"inform":[{"content":"a"}]},"persona":{"instructions":"i","vocabulary":{"prefer":["p"]}}`)
-	r.finds1("ANML-7.2.3-02/reject-string-for-empty", JSON, doc(`,"persona":{"tone":"friendly"}`), none, CodeWrongShape)
+	r.finds1("ANML-7.2.3-02/reject-string-for-empty", JSON, doc(`,"persona":{"tone":"friendly"}`), none, codeWrongShape)
 	r.reads("ANML-7.2.3-02/reject-string-read", JSON, doc(`,"persona":{"tone":"friendly"}`), none, "", func(d *Document) any { return d.Persona().Tone() })
 	r.writes("ANML-7.2.3-03/accept-order", `<body>a<link href="u"/>b</body>`, `"body":{"content":"ab","link":[{"href":"u"}],"$order":[1,"link",1]}`)
 	for _, id := range []string{"ANML-0-01", "ANML-7-01", "ANML-7.4-04"} {
@@ -118,7 +118,7 @@ func TestRowsJSON(t *testing.T) {
 	r.same("ANML-7.2.3-03/accept-default-order-of-sections", service(`<head><title>T</title></head><knowledge/><body/>`), doc(`,"body":{},"knowledge":{},"head":{"title":{"content":"T"}}`))
 	r.writes("ANML-7.2.3-03/accept-default-order", `<body>a<section/><link href="u"/></body>`, `"body":{"content":"a","section":[{}],"link":[{"href":"u"}]}`)
 	for name, order := range map[string]string{"sum": `[1,"link",2]`, "name": `[1,"nav",1]`, "twice": `[1,"link","link",1]`, "missing": `[2]`, "short": `["link",1]`, "without-text": `["link"]`, "type": `"x"`, "zero": `[0,1,"link",1]`, "negative": `[-1,"link",3]`, "huge": `[9007199254740993,"link"]`} {
-		r.finds1("ANML-7.2.3-03/reject-"+name, JSON, doc(`,"body":{"content":"ab","link":[{"href":"u"}],"$order":`+order+`}`), none, CodeOrder)
+		r.finds1("ANML-7.2.3-03/reject-"+name, JSON, doc(`,"body":{"content":"ab","link":[{"href":"u"}],"$order":`+order+`}`), none, codeOrder)
 	}
 	r.same("ANML-7.2.4-01/accept-nested", service(`<body><data/><data><item/><item><field name="a">1</field><field name="b">2</field></item></data></body>`),
 		doc(`,"body":{"data":[{},{"item":[{},{"field":[{"name":"a","content":"1"},{"name":"b","content":"2"}]}]}]}`))
@@ -132,7 +132,7 @@ func TestRowsJSON(t *testing.T) {
 		r.same("ANML-7.2.3-01/accept-both-ways-of-"+name, service(c.sections), doc(","+c.json))
 	}
 	r.writes("ANML-7.2.4-02/accept-single-is-array", `<knowledge><ask field="f" action="a"/></knowledge>`, `"knowledge":{"ask":[{"field":"f","action":"a"}]}`)
-	r.finds1("ANML-7.2.4-02/accept-bare-object", JSON, doc(`,"knowledge":{"ask":{"field":"f","action":"a"}}`), none, CodeNotArray)
+	r.finds1("ANML-7.2.4-02/accept-bare-object", JSON, doc(`,"knowledge":{"ask":{"field":"f","action":"a"}}`), none, codeNotArray)
 	r.reads("ANML-7.2.4-02/accept-bare-object-read", JSON, doc(`,"knowledge":{"ask":{"field":"f","action":"a"}}`), none, "f", func(d *Document) any { return first(d.Knowledge().Asks()).Field() })
 	arrays := strings.Fields("inform ask answer refuse action param option step meta logo color font section item field attribution" +
 		" disclosure site site-ref prefer avoid data img audio video link") // the draft's, and those of R24
@@ -161,9 +161,9 @@ func TestRowsJSON(t *testing.T) {
 			})
 		}
 	}
-	r.finds1("ANML-7.2.4-04/reject-array", JSON, doc(`,"head":[{"title":"T"}]`), none, CodeNotObject)
+	r.finds1("ANML-7.2.4-04/reject-array", JSON, doc(`,"head":[{"title":"T"}]`), none, codeNotObject)
 	r.same("ANML-7.2.5-01/accept-empty", service(`<persona><tone value="x"/></persona><body><nav/></body>`), doc(`,"persona":{"tone":{"value":"x"}},"body":{"nav":{}}`))
-	r.finds1("ANML-7.2.6-01/accept-unknown", JSON, doc(`,"zzz":{"a":[1,2]}`), none, CodeUnknownKey)
+	r.finds1("ANML-7.2.6-01/accept-unknown", JSON, doc(`,"zzz":{"a":[1,2]}`), none, codeUnknownKey)
 	t.Run("ANML-7.2.6-01/accept-kept-raw", func(t *testing.T) {
 		d, _ := ParseJSON([]byte(doc(`,"zzz":{"a":[1, 2]}`)), none)
 		if j, err := MarshalJSON(d, WriteOptions{}); err != nil || !bytes.Contains(j, []byte(`"zzz":{"a":[1, 2]}`)) {
@@ -223,12 +223,12 @@ func TestRowsJSON(t *testing.T) {
 			}
 		})
 	}
-	r.finds1("ANML-7.5-08/reject-overflow", JSON, param("1e400"), none, CodeOverflow)
+	r.finds1("ANML-7.5-08/reject-overflow", JSON, param("1e400"), none, codeOverflow)
 	r.reads("ANML-7.5-08/reject-overflow-read", JSON, doc(`,"ttl":1e400`), none, "0s true", func(d *Document) any {
 		ttl, has := d.TTL()
 		return fmt.Sprint(ttl, " ", has)
 	})
-	r.finds1("ANML-7.5-08/reject-lost-digits", JSON, doc(`,"ttl":9007199254740993`), none, CodePrecision)
+	r.finds1("ANML-7.5-08/reject-lost-digits", JSON, doc(`,"ttl":9007199254740993`), none, codePrecision)
 	t.Run("ANML-7.5-08/reject-typed-value", func(t *testing.T) {
 		d, _ := ParseJSON([]byte(doc(`,"ttl":9007199254740993`)), none)
 		if ttl, has := d.TTL(); !has || ttl != 0 {
@@ -262,16 +262,16 @@ func TestShapesInJSON(t *testing.T) {
 		code    lookleap.Code // of a finding, "" for no finding of a shape or an order
 		want    string        // usage and sections of the body, links, and what the rule requires
 	}{
-		{`"body":{"content":5,"usage":"train"}`, CodeWrongShape, "train 0 0 explicit-consent"},
-		{`"body":{"section":5,"link":[{"href":"u"}]}`, CodeWrongShape, "cache 0 1 explicit-consent"},
+		{`"body":{"content":5,"usage":"train"}`, codeWrongShape, "train 0 0 explicit-consent"},
+		{`"body":{"section":5,"link":[{"href":"u"}]}`, codeWrongShape, "cache 0 1 explicit-consent"},
 		{`"body":{"section":[{}],"img":[],"link":[{"href":"u"}]}`, "", "cache 1 1 explicit-consent"},
-		{`"head":5,"constraints":` + rule, CodeWrongShape, "cache 0 0 none"},
+		{`"head":5,"constraints":` + rule, codeWrongShape, "cache 0 0 none"},
 		{`"head":"","constraints":` + rule, "", "cache 0 0 none"},
-		{`"head":"x","constraints":` + rule, CodeWrongShape, "cache 0 0 none"},
-		{`"constraints":[` + rule + `,5]`, CodeWrongShape, "cache 0 0 explicit-consent"},
-		{`"constraints":[` + rule + `,"x"]`, CodeWrongShape, "cache 0 0 explicit-consent"},
-		{`"body":{"$order":"x"}`, CodeOrder, "cache 0 0 explicit-consent"},
-		{`"body":{"$order":[` + strings.Repeat("[", 40) + strings.Repeat("]", 40) + `]}`, CodeOrder, "cache 0 0 explicit-consent"},
+		{`"head":"x","constraints":` + rule, codeWrongShape, "cache 0 0 none"},
+		{`"constraints":[` + rule + `,5]`, codeWrongShape, "cache 0 0 explicit-consent"},
+		{`"constraints":[` + rule + `,"x"]`, codeWrongShape, "cache 0 0 explicit-consent"},
+		{`"body":{"$order":"x"}`, codeOrder, "cache 0 0 explicit-consent"},
+		{`"body":{"$order":[` + strings.Repeat("[", 40) + strings.Repeat("]", 40) + `]}`, codeOrder, "cache 0 0 explicit-consent"},
 		{`"body":{"$order":[]}`, "", "cache 0 0 explicit-consent"},
 	} {
 		d, err := ParseJSON([]byte(`{"anml":"1.0","role":"service",`+c.members+`}`), ReadOptions{})
@@ -295,7 +295,7 @@ func TestShapesInJSON(t *testing.T) {
 				t.Errorf("%s: got %s, want %s", c.members, got, c.want)
 			}
 		}
-		for _, code := range []lookleap.Code{CodeWrongShape, CodeOrder} {
+		for _, code := range []lookleap.Code{codeWrongShape, codeOrder} {
 			if d.hasFinding(code) != (code == c.code) {
 				t.Errorf("%s: %v", c.members, d.Findings())
 			}
@@ -320,7 +320,7 @@ func TestCharactersInJSON(t *testing.T) {
 		}
 		var e *lookleap.Error
 		name, offset, _ := strings.Cut(want, " ")
-		if !errors.As(err, &e) || e.Code != CodeBadCharacter || !strings.Contains(e.Message, "the character "+name+",") || itoa(e.Position.Offset) != offset {
+		if !errors.As(err, &e) || e.Code != codeBadCharacter || !strings.Contains(e.Message, "the character "+name+",") || itoa(e.Position.Offset) != offset {
 			t.Errorf("%s: got %v at %d, want %s", text, err, e.Position.Offset, want)
 		}
 	}

@@ -97,7 +97,7 @@ func TestRowsWords(t *testing.T) {
 				}
 				bad := strings.Replace(doc, `"`+word+`"`, `"`+spelling+`"`, 1)
 				r.returns(id+name, bad, strings.Replace(other, "as-written", spelling, 1), read)
-				r.finds(id+name+"-reported", bad, severity, CodeBadValue, "ANML-"+rule)
+				r.finds(id+name+"-reported", bad, severity, codeBadValue, "ANML-"+rule)
 			}
 		}
 	}
@@ -135,7 +135,7 @@ func TestRowsWords(t *testing.T) {
 func TestRowsSecond(t *testing.T) {
 	r := rows{t}
 	second := func(id, name, sections, want string, read func(*Document) any) {
-		r.finds(id+"/reject-second-"+name, sections, lookleap.SeverityError, CodeSurplus)
+		r.finds(id+"/reject-second-"+name, sections, lookleap.SeverityError, codeSurplus)
 		r.returns(id+"/accept-first-"+name, sections, want, read)
 	}
 	persona := func(inner string) string { return "<persona>" + inner + "</persona>" }
@@ -189,7 +189,7 @@ func TestRowsMedia(t *testing.T) {
 		r.returns("ANML-8.10.7-02/reject-"+strings.TrimSpace(uri), `<body><link href="`+uri+`"/></body>`, false, func(d *Document) any { return first(d.Body().Links()).Followable() })
 	}
 	for _, color := range []string{"}", "url(x)", ";", "a{"} {
-		r.finds("ANML-8.9.4-01/reject-"+color, `<aesthetic><colors><color value="`+color+`"/></colors></aesthetic>`, lookleap.SeverityWarning, CodeBadValue)
+		r.finds("ANML-8.9.4-01/reject-"+color, `<aesthetic><colors><color value="`+color+`"/></colors></aesthetic>`, lookleap.SeverityWarning, codeBadValue)
 	}
 	field := func(typ, text string) string {
 		return `<body><data><item><field name="n" type="` + typ + `">` + text + `</field></item></data></body>`
@@ -236,7 +236,7 @@ func TestRowsBounds(t *testing.T) {
 	check("pattern-unchecked", `pattern="(?=x)"`, "y", true)
 	for _, typ := range []string{"boolean", "uri"} {
 		for _, bound := range []string{"min", "max"} {
-			rows{t}.finds("ANML-8.6.2-04/reject-bound-of-"+typ+"-"+bound, `<interact><action id="a" method="GET" endpoint="/"><param name="p" type="`+typ+`" `+bound+`="1"/></action></interact>`, lookleap.SeverityWarning, CodeBadValue)
+			rows{t}.finds("ANML-8.6.2-04/reject-bound-of-"+typ+"-"+bound, `<interact><action id="a" method="GET" endpoint="/"><param name="p" type="`+typ+`" `+bound+`="1"/></action></interact>`, lookleap.SeverityWarning, codeBadValue)
 		}
 	}
 	param := func(t *testing.T, inner string) Action {
@@ -286,7 +286,7 @@ func TestRowsShown(t *testing.T) {
 		})
 	}
 	for _, text := range []string{"2026-03-01T12:00:00", "yesterday", ""} {
-		r.finds("ANML-8.7.3-04/reject-reported-"+text, answer(text), lookleap.SeverityWarning, CodeBadValue, "ANML-8.2-05")
+		r.finds("ANML-8.7.3-04/reject-reported-"+text, answer(text), lookleap.SeverityWarning, codeBadValue, "ANML-8.2-05")
 	}
 	t.Run("ANML-11.1-09/reject-writing-site", func(t *testing.T) {
 		d, err := ParseXML([]byte(strings.Replace(service(`<site domain="a.example"><body/></site>`), ` role="service"`, "", 1)), ReadOptions{})
@@ -326,7 +326,7 @@ func TestRowsOfActions(t *testing.T) {
 	}
 	ask := `<knowledge><ask field="f" action="a" purpose="p"/></knowledge>`
 	dangles := func(d *Document) any {
-		return fmt.Sprint(first(d.Knowledge().Asks()).Dangling(), " ", d.hasFinding(CodeNoAction))
+		return fmt.Sprint(first(d.Knowledge().Asks()).Dangling(), " ", d.hasFinding(codeNoAction))
 	}
 	twice := `<interact><action id="a" method="GET" endpoint="/1"/><action id="a" method="GET" endpoint="/2"/></interact>`
 	r.returns("ANML-8.7.2-03/reject-ambiguous", twice+ask, "true true", dangles)
@@ -353,6 +353,6 @@ func TestRowsOfActions(t *testing.T) {
 	r.returns("ANML-8.7.1-03/accept-scope-of-its-site", strings.Replace(apart, "</site>", `<body><data id="x"/></body></site>`, 1), "data ", scoped)
 	r.finds("ANML-8.7.1-03/reject-reported-of-another-site", apart, lookleap.SeverityWarning, CodeDangling)
 	for _, text := range []string{"2026-03-01T14:00:00+02:00", "2026-03-01T12:00Z"} {
-		r.finds("ANML-8.7.3-04/accept-reported-"+text, response(`<answer field="f" value="v" consent-granted="`+text+`"/>`), lookleap.SeverityInfo, CodeBadValue, "ANML-8.11-07")
+		r.finds("ANML-8.7.3-04/accept-reported-"+text, response(`<answer field="f" value="v" consent-granted="`+text+`"/>`), lookleap.SeverityInfo, codeBadValue, "ANML-8.11-07")
 	}
 }

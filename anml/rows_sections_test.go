@@ -35,7 +35,7 @@ func TestRowsConstraints(t *testing.T) {
 	r.finds("ANML-8.4.1-02/accept-unasked", with(`<disclosure field="email" requires="none"/>`), lookleap.SeverityWarning, CodeDangling)
 	for _, word := range []string{"None", "implicit", "nothing", " none"} {
 		r.returns("ANML-8.4.1-03/reject-"+strings.TrimSpace(word), with(`<disclosure field="email" requires="`+word+`"/>`), ExplicitConsent, rule("email"))
-		r.finds("ANML-8.4.1-03/reject-reported-"+strings.TrimSpace(word), with(`<disclosure field="email" requires="`+word+`"/>`), lookleap.SeverityError, CodeBadValue)
+		r.finds("ANML-8.4.1-03/reject-reported-"+strings.TrimSpace(word), with(`<disclosure field="email" requires="`+word+`"/>`), lookleap.SeverityError, codeBadValue)
 	}
 	r.returns("ANML-8.4.1-03/reject-missing", with(`<disclosure field="email"/><disclosure field="email" requires="none"/>`), ExplicitConsent, rule("email"))
 	r.returns("ANML-8.4.1-03/accept-none", with(`<disclosure field="email" requires="none"/>`), RequiresNothing, rule("email"))
@@ -103,13 +103,13 @@ func TestRowsState(t *testing.T) {
 		s := first(d.State().Flow().Steps())
 		return fmt.Sprint(s.ID(), " ", s.Label(), " ", s.Status(), " ", s.Required(), " ", s.Next(), " ", s.Condition(), " ", s.Action())
 	})
-	r.finds("ANML-8.5.3-01/reject-status", state(`<flow><step id="a" status="done"/></flow>`), lookleap.SeverityWarning, CodeBadValue)
+	r.finds("ANML-8.5.3-01/reject-status", state(`<flow><step id="a" status="done"/></flow>`), lookleap.SeverityWarning, codeBadValue)
 	r.finds("ANML-8.5.3-01/reject-next", state(`<flow><step id="a" next="z"/></flow>`), lookleap.SeverityWarning, CodeDangling)
 	r.finds("ANML-8.5.3-01/reject-action", state(`<flow><step id="a" action="z"/></flow>`), lookleap.SeverityWarning, CodeDangling)
 	r.returns("ANML-8.5.3-01/reject-two-current", state(`<flow><step id="a" status="current"/><step id="b" status="current"/></flow>`), "", current)
 	r.finds("ANML-8.5.3-02/reject-missing", state(`<flow><step label="x"/></flow>`), lookleap.SeverityError, CodeMalformed)
 	r.returns("ANML-8.5.3-02/reject-missing-or-empty", state(`<flow><step label="x"/><step id="" label="y"/></flow>`), 0, func(d *Document) any { return count(d.State().Flow().Steps()) })
-	r.finds("ANML-8.5.3-02/reject-duplicate", state(`<flow><step id="a" label="1"/><step id="a" label="2"/></flow>`), lookleap.SeverityError, CodeDuplicateID)
+	r.finds("ANML-8.5.3-02/reject-duplicate", state(`<flow><step id="a" label="1"/><step id="a" label="2"/></flow>`), lookleap.SeverityError, codeDuplicateID)
 	r.returns("ANML-8.5.3-02/accept-first", state(`<flow><step id="a" label="1"/><step id="a" label="2"/></flow>`), "1 1", func(d *Document) any {
 		return fmt.Sprint(count(d.State().Flow().Steps()), " ", d.State().Flow().Step("a").Label())
 	})
@@ -130,7 +130,7 @@ func TestRowsState(t *testing.T) {
 			r.returns(id+"/reject-"+name, "<head><title>T</title></head>"+state("<context><step>a</step></context>"+f), "false true  T", func(d *Document) any {
 				return fmt.Sprint(d.State().Flow().Exists(), " ", errors.Is(d.State().FlowError(), ErrFlowCycle), " ", d.State().CurrentStep().ID(), " ", d.Head().Title())
 			})
-			r.finds(id+"/reject-reported-"+name, state(f), lookleap.SeverityError, CodeFlowCycle)
+			r.finds(id+"/reject-reported-"+name, state(f), lookleap.SeverityError, codeFlowCycle)
 		}
 		r.returns(id+"/accept-chain", state(chain(256, "")), "256 true", func(d *Document) any {
 			f := d.State().Flow()
@@ -178,10 +178,10 @@ func TestRowsInteract(t *testing.T) {
 			return fmt.Sprint(a.Method(), " ", a.Executable() == nil)
 		})
 	}
-	r.finds("ANML-8.6.1-03/accept-lower-case-reported", action(`id="a" method="post" endpoint="/"`), lookleap.SeverityInfo, CodeBadValue)
+	r.finds("ANML-8.6.1-03/accept-lower-case-reported", action(`id="a" method="post" endpoint="/"`), lookleap.SeverityInfo, codeBadValue)
 	for _, m := range []string{"CONNECT", "TRACE", "FOO", "GET "} {
 		r.returns("ANML-8.6.1-03/reject-"+strings.TrimSpace(m)+itoa(len(m)), action(`id="a" method="`+m+`" endpoint="/"`), "a false", executable)
-		r.finds("ANML-8.6.1-03/reject-reported-"+strings.TrimSpace(m)+itoa(len(m)), action(`id="a" method="`+m+`" endpoint="/"`), lookleap.SeverityError, CodeBadValue)
+		r.finds("ANML-8.6.1-03/reject-reported-"+strings.TrimSpace(m)+itoa(len(m)), action(`id="a" method="`+m+`" endpoint="/"`), lookleap.SeverityError, codeBadValue)
 	}
 	r.finds("ANML-8.6.1-03/reject-missing", action(`id="a" endpoint="/"`), lookleap.SeverityError, CodeMalformed)
 	for name, attrs := range map[string]string{"03/reject-unread-missing": `endpoint="/"`, "03/reject-unread-empty": `method="" endpoint="/"`, "04/reject-unread-missing": `method="GET"`, "04/reject-unread-empty": `method="GET" endpoint=""`} {
@@ -192,7 +192,7 @@ func TestRowsInteract(t *testing.T) {
 	}
 	for _, e := range []string{"https://u@example.com/", "//u:p@example.com/", "javascript:alert(1)", "/\\evil.example", "/a b", "/a&#10;b", "http:/x", "https:x", "ftp://example.com/", "data:,x", "/%zz", "é", "://x", "1a:b", "//", "///x", "https:///x", "https://?x"} {
 		r.returns("ANML-8.6.1-04/reject-"+e, action(`id="a" method="GET" endpoint="`+e+`"`), "a false", executable)
-		r.finds("ANML-8.6.1-04/reject-reported-"+e, action(`id="a" method="GET" endpoint="`+e+`"`), lookleap.SeverityError, CodeBadValue)
+		r.finds("ANML-8.6.1-04/reject-reported-"+e, action(`id="a" method="GET" endpoint="`+e+`"`), lookleap.SeverityError, codeBadValue)
 	}
 	r.finds("ANML-8.6.1-04/reject-missing", action(`id="a" method="GET"`), lookleap.SeverityError, CodeMalformed)
 	r.returns("ANML-8.6.1-05/accept-default", action(ok), "application/x-www-form-urlencoded", func(d *Document) any { return first(d.Interact().Actions()).EncType() })
@@ -201,7 +201,7 @@ func TestRowsInteract(t *testing.T) {
 	}
 	for _, text := range []string{"maybe", "None", "REQUIRED", "none "} {
 		r.returns("ANML-8.6.1-06/reject-"+text, action(ok+` auth="`+text+`"`), AuthRequired, func(d *Document) any { return first(d.Interact().Actions()).Auth() })
-		r.finds("ANML-8.6.1-06/reject-reported-"+text, action(ok+` auth="`+text+`"`), lookleap.SeverityWarning, CodeBadValue)
+		r.finds("ANML-8.6.1-06/reject-reported-"+text, action(ok+` auth="`+text+`"`), lookleap.SeverityWarning, codeBadValue)
 	}
 	for _, text := range []string{"none", "required", "optional"} {
 		r.clean("ANML-8.6.1-06/accept-unreported-"+text, XML, service("<head><title>T</title></head>"+action(ok+` auth="`+text+`"`)))
@@ -252,19 +252,19 @@ func TestRowsInteract(t *testing.T) {
 		return fmt.Sprint(count(first(d.Interact().Actions()).Params()), " ", p(d).Type())
 	})
 	r.returns("ANML-8.6.2-01/accept-first-of-required", `<interact><action id="a" method="GET" endpoint="/"><param name="p" required="true"/><param name="p" required="true"/></action></interact>`, "a true", executable)
-	r.finds("ANML-8.6.2-01/reject-duplicate", twice, lookleap.SeverityError, CodeDuplicateID)
+	r.finds("ANML-8.6.2-01/reject-duplicate", twice, lookleap.SeverityError, codeDuplicateID)
 	for text, want := range map[string]Type{"": TypeString, ` type="enum"`: TypeEnum, ` type="uri"`: TypeURI, ` type="int"`: TypeString, ` type="Number"`: TypeString} {
 		r.returns("ANML-8.6.2-02/accept-"+fmt.Sprintf("%q", text), param(`name="n"`+text, ""), want, func(d *Document) any { return p(d).Type() })
 	}
-	r.finds("ANML-8.6.2-04/reject-pattern", param(`name="n" pattern="(?=x)"`, ""), lookleap.SeverityWarning, CodePattern)
-	r.finds("ANML-8.6.2-04/reject-bound", param(`name="n" type="boolean" min="1"`, ""), lookleap.SeverityWarning, CodeBadValue)
+	r.finds("ANML-8.6.2-04/reject-pattern", param(`name="n" pattern="(?=x)"`, ""), lookleap.SeverityWarning, codePattern)
+	r.finds("ANML-8.6.2-04/reject-bound", param(`name="n" type="boolean" min="1"`, ""), lookleap.SeverityWarning, codeBadValue)
 	for _, id := range []string{"ANML-8.6.3-01", "ANML-8.6.3-02"} {
 		r.returns(id+"/accept-order", param(`name="n" type="enum"`, `<option value="b" label="B"/><option value="c"/><option value=""/>`), "b B,c c,,", func(d *Document) any {
 			return joined(p(d).Options(), func(o Option) any { return strings.TrimSpace(o.Value()+" "+o.Label()) + "," })
 		})
 		r.finds(id+"/reject-missing", param(`name="n" type="enum"`, `<option label="B"/>`), lookleap.SeverityError, CodeMalformed)
-		r.finds(id+"/reject-other-type", param(`name="n"`, `<option value="B"/>`), lookleap.SeverityWarning, CodeBadValue, "ANML-8.6.3-01")
-		r.finds(id+"/reject-enum-without", param(`name="n" type="enum"`, ``), lookleap.SeverityWarning, CodeBadValue, "ANML-8.6.3-01")
+		r.finds(id+"/reject-other-type", param(`name="n"`, `<option value="B"/>`), lookleap.SeverityWarning, codeBadValue, "ANML-8.6.3-01")
+		r.finds(id+"/reject-enum-without", param(`name="n" type="enum"`, ``), lookleap.SeverityWarning, codeBadValue, "ANML-8.6.3-01")
 	}
 	r.returns("ANML-8.6.4-01/accept-default", `<interact><action id="a" method="GET" endpoint="/"><response/></action></interact>`, MediaTypeXML, func(d *Document) any { return first(d.Interact().Actions()).Response().Type() })
 }
@@ -277,7 +277,7 @@ func TestRowsKnowledge(t *testing.T) {
 	r.returns("ANML-8.7-01/accept-any-order", know(`<inform>1</inform><ask field="f" action="a" purpose="p"/><inform>2</inform>`), "2 1", func(d *Document) any {
 		return fmt.Sprint(count(d.Knowledge().Informs()), " ", count(d.Knowledge().Asks()))
 	})
-	r.finds("ANML-8.7-01/accept-answer-reported", know(`<answer field="f" value="v"/>`), lookleap.SeverityInfo, CodeRoleContent)
+	r.finds("ANML-8.7-01/accept-answer-reported", know(`<answer field="f" value="v"/>`), lookleap.SeverityInfo, codeRoleContent)
 	r.returns("ANML-8.7-02/accept-all", response(`<answer field="f" value="v"/><refuse field="g" reason="user-denied"/><ask field="h" action="a" purpose="p"/><inform>i</inform>`), "1 1 1 1", func(d *Document) any {
 		k := d.Knowledge()
 		return fmt.Sprint(count(k.Answers()), " ", count(k.Refuses()), " ", count(k.Asks()), " ", count(k.Informs()))
@@ -305,7 +305,7 @@ func TestRowsKnowledge(t *testing.T) {
 		})
 	})
 	r.returns("ANML-8.7.2-01/accept-enum-as-string", know(`<ask field="f" action="a" type="enum"/>`), TypeString, func(d *Document) any { return first(d.Knowledge().Asks()).Type() })
-	r.finds("ANML-8.7.2-01/reject-type", know(`<ask field="f" action="a" type="enum"/>`), lookleap.SeverityWarning, CodeBadValue, "ANML-8.11-01")
+	r.finds("ANML-8.7.2-01/reject-type", know(`<ask field="f" action="a" type="enum"/>`), lookleap.SeverityWarning, codeBadValue, "ANML-8.11-01")
 	for name, bad := range map[string]string{"ANML-8.7.2-02/reject-absent": `<ask action="a"/>`, "ANML-8.7.2-02/reject-empty": `<ask field="" action="a"/>`, "ANML-8.7.2-03/reject-absent": `<ask field="f"/>`, "ANML-8.7.2-03/reject-empty": `<ask field="f" action=""/>`,
 		"ANML-8.7.3-02/reject-empty": `<answer field="" value="v"/>`, "ANML-8.7.4-01/reject-empty": `<refuse field="" reason="user-denied"/>`, "ANML-8.7.4-02/reject-empty": `<refuse field="f" reason=""/>`,
 		"ANML-8.7.3-02/reject-absent": `<answer value="v"/>`, "ANML-8.7.3-03/reject-absent": `<answer field="f"/>`, "ANML-8.7.4-01/reject-absent": `<refuse reason="user-denied"/>`, "ANML-8.7.4-02/reject-absent": `<refuse field="f"/>`} {
@@ -317,7 +317,7 @@ func TestRowsKnowledge(t *testing.T) {
 	}
 	r.returns("ANML-8.7.2-02/accept-field", know(`<ask field="F f" action="a"/>`), "F f", func(d *Document) any { return first(d.Knowledge().Asks()).Field() })
 	r.returns("ANML-8.7.2-03/reject-dangling-visible", know(`<ask field="f" action="z"/>`), true, func(d *Document) any { return first(d.Knowledge().Asks()).Dangling() })
-	r.finds("ANML-8.7.2-03/reject-dangling", know(`<ask field="f" action="z"/>`), lookleap.SeverityError, CodeNoAction)
+	r.finds("ANML-8.7.2-03/reject-dangling", know(`<ask field="f" action="z"/>`), lookleap.SeverityError, codeNoAction)
 	for name, purpose := range map[string]string{"absent": "", "blank": ` purpose=" "`} {
 		r.finds("ANML-14.3-02/reject-"+name, know(`<ask field="f" action="a"`+purpose+`/>`), lookleap.SeverityError, CodeNoPurpose)
 		r.returns("ANML-14.3-02/accept-processed-"+name, know(`<ask field="f" action="a"`+purpose+`/>`), 1, func(d *Document) any { return count(d.Knowledge().Asks()) })
@@ -436,7 +436,7 @@ func TestRowsLimits(t *testing.T) {
 	r.refuses("ANML-13.7-05/reject-33-over-sites", XML, service(site("a.example", asks(17))+site("b.example", asks(16))), none, ErrLimit)
 	one := ReadOptions{Limits: Limits{Steps: 1}}
 	r.refuses("ANML-13.7-08/reject-configured-steps", XML, service(`<state><flow><step id="a"/><step id="b"/></flow></state>`), one, ErrLimit)
-	r.finds1("ANML-13.7-08/accept-other-elements", XML, service(`<state><flow><x:a xmlns:x="urn:x"/><step id="a"/><x:a xmlns:x="urn:x"/></flow></state>`), one, CodeUnknownElement)
+	r.finds1("ANML-13.7-08/accept-other-elements", XML, service(`<state><flow><x:a xmlns:x="urn:x"/><step id="a"/><x:a xmlns:x="urn:x"/></flow></state>`), one, codeUnknownElement)
 	r.returns1("ANML-13.7-08/accept-elements", XML, service(strings.Repeat("<zzz/>", 49_999)))
 	r.refuses("ANML-13.7-08/reject-elements", XML, service(strings.Repeat("<zzz/>", 50_000)), none, ErrLimit)
 	attrs := func(n int) string { return "<zzz" + many(n, ` a%d=""`) + "/>" }

@@ -36,7 +36,7 @@ func TestRowsSyntax(t *testing.T) {
 	found := func(d *Document) any {
 		var all []string
 		for _, f := range d.Findings() {
-			if f.Code != CodeNotObject { // how JSON writes an element that appears twice
+			if f.Code != codeNotObject { // how JSON writes an element that appears twice
 				all = append(all, f.Severity.String()+" "+string(f.Code))
 			}
 		}
@@ -60,7 +60,7 @@ func TestRowsSyntax(t *testing.T) {
 		}
 	})
 	r.returns("ANML-1.2.1-01/accept-well-formed", head, "T", title)
-	r.finds("ANML-1.2.1-02/accept-deviation-reported", "<body><title>x</title></body>", lookleap.SeverityWarning, CodeMisplaced)
+	r.finds("ANML-1.2.1-02/accept-deviation-reported", "<body><title>x</title></body>", lookleap.SeverityWarning, codeMisplaced)
 	r.clean("ANML-1.2.1-02/accept-conforming", XML, service(head))
 	r.returns("ANML-1.2.1-02/accept-without-findings", head+`<body lang="en">x</body>`, "[]", func(d *Document) any { return d.Findings() })
 	for finding, deviation := range map[string]string{"warning misplaced": "<body><title>x</title></body>", "info ext-anml-ns": "<zzz/>", "info ext-unqualified": `<body zzz="1"/>`, "info case": "<Body/>",
@@ -93,7 +93,7 @@ func TestRowsSyntax(t *testing.T) {
 	r.refuses("ANML-1.2.1-03/reject-what-it-declares-not", XML, strings.Replace(service("é"), "UTF-8", "US-ASCII", 1), none, ErrEncoding)
 	r.refuses("ANML-1.2.1-03/reject-latin1", XML, `<?xml version="1.0" encoding="ISO-8859-1"?>`+bare, none, ErrUnsupportedEncoding)
 	r.returns("ANML-1.2.2-05/accept-unknown", `<foo xmlns:x="urn:x" x:a="1" b="2"/><x:y xmlns:x="urn:x"/>`+head, "T", title)
-	r.finds("ANML-1.2.2-05/accept-reported", `<foo/>`, lookleap.SeverityInfo, CodeANMLNamespace, "ANML-5.3.4-03")
+	r.finds("ANML-1.2.2-05/accept-reported", `<foo/>`, lookleap.SeverityInfo, codeANMLNamespace, "ANML-5.3.4-03")
 
 	r.refuses("ANML-5-01/reject-undeclared-prefix", XML, service("<p:x/>"), none, ErrNotWellFormed)
 	r.refuses("ANML-5-01/reject-empty-prefix", XML, service(`<x xmlns:p=""/>`), none, ErrNotWellFormed)
@@ -118,10 +118,10 @@ func TestRowsSyntax(t *testing.T) {
 	r.refuses("ANML-5.1-02/reject-no-namespace", XML, `<anml/>`, none, ErrNotANML)
 	r.refuses("ANML-5.1-02/reject-other-root", XML, `<html xmlns="`+Namespace+`"/>`, none, ErrNotANML)
 	r.refuses("ANML-5.1-02/reject-other-version", XML, `<anml xmlns="urn:ietf:params:xml:ns:anml:2.0"/>`, none, ErrUnsupportedVersion)
-	r.finds1("ANML-5.1-02/accept-option", XML, `<anml/>`, ReadOptions{AcceptMissingNamespace: true}, CodeANMLNamespace)
+	r.finds1("ANML-5.1-02/accept-option", XML, `<anml/>`, ReadOptions{AcceptMissingNamespace: true}, codeANMLNamespace)
 	r.reads("ANML-5.1-02/accept-option-as-an-error", XML, `<anml>`+head+`</anml>`, ReadOptions{AcceptMissingNamespace: true}, "T error", func(d *Document) any {
 		for _, f := range d.Findings() {
-			if f.Code == CodeANMLNamespace {
+			if f.Code == codeANMLNamespace {
 				return fmt.Sprint(d.Head().Title(), " ", f.Severity)
 			}
 		}
@@ -129,15 +129,15 @@ func TestRowsSyntax(t *testing.T) {
 	})
 	r.returns("ANML-5.2.1-01/accept-lower-case", head, "T", title)
 	r.returns("ANML-5.2.1-01/reject-upper-case-element", "<Head><title>T</title></Head>", "", title)
-	r.finds("ANML-5.2.1-01/reject-upper-case-reported", "<Body/>", lookleap.SeverityInfo, CodeCase)
-	r.finds1("ANML-5.2.1-01/reject-attribute-case", XML, `<anml xmlns="`+Namespace+`" Ttl="1"/>`, none, CodeCase)
+	r.finds("ANML-5.2.1-01/reject-upper-case-reported", "<Body/>", lookleap.SeverityInfo, codeCase)
+	r.finds1("ANML-5.2.1-01/reject-attribute-case", XML, `<anml xmlns="`+Namespace+`" Ttl="1"/>`, none, codeCase)
 
 	r.reads("ANML-5.2.1-01/reject-attribute-read", XML, `<anml xmlns="`+Namespace+`" Ttl="1"/>`, none, false, func(d *Document) any { _, has := d.TTL(); return has })
 	for name, doc := range map[string]string{
 		"": service(`<status code='1' result="success"/>`), "-second-attribute": service(`<status code="1" result='success'/>`), "-unknown-element": service("<zzz a='1'/>"), "-root": `<anml xmlns="` + Namespace + `" ttl='1'/>`,
 		"-namespace": "<anml xmlns='" + Namespace + "'/>", "-prefix": service(`<x:y xmlns:x='urn:x'/>`),
 	} {
-		r.finds1("ANML-5.2.2-01/accept-with-finding"+name, XML, doc, none, CodeQuote)
+		r.finds1("ANML-5.2.2-01/accept-with-finding"+name, XML, doc, none, codeQuote)
 		r.refuses("ANML-5.2.2-01/reject-strict"+name, XML, doc, ReadOptions{StrictLexical: true}, ErrLexical)
 	}
 	r.returns("ANML-5.2.2-02/accept-raw-text-kept", `<body><nav total="abc"/></body>`, "abc true 0 false", func(d *Document) any {
@@ -145,7 +145,7 @@ func TestRowsSyntax(t *testing.T) {
 		n, valid := d.Body().Nav().Total()
 		return strings.Join([]string{raw, map[bool]string{true: "true"}[ok], itoa(int(n)), map[bool]string{false: "false"}[valid]}, " ")
 	})
-	r.finds("ANML-5.2.2-02/reject-malformed-integer", `<body><nav total="abc"/></body>`, lookleap.SeverityError, CodeBadValue, "ANML-8.1-11")
+	r.finds("ANML-5.2.2-02/reject-malformed-integer", `<body><nav total="abc"/></body>`, lookleap.SeverityError, codeBadValue, "ANML-8.1-11")
 	r.returns("ANML-5.2.3-01/accept-space-kept", "<knowledge><inform> a\n b </inform></knowledge>", " a\n b ", func(d *Document) any { return first(d.Knowledge().Informs()).Text() })
 	t.Run("ANML-5.2.3-01/accept-indent-outside-text", func(t *testing.T) {
 		d, _ := ParseXML([]byte(service("<knowledge><inform>a</inform></knowledge><body>x<section>y</section> </body>")), none)
@@ -166,7 +166,7 @@ func TestRowsSyntax(t *testing.T) {
 	r.refuses("ANML-5.2.4-01/reject-noncharacter", XML, service("&#xFFFE;"), none, ErrNotWellFormed)
 	r.returns("ANML-5.2.5-01/accept-as-text", "<head><title>a<![CDATA[<b>]]>c</title></head>", "a<b>c", title)
 	for name, text := range map[string]string{"": "<head><title><![CDATA[T]]></title></head>", "-space": "<body><![CDATA[ ]]></body>", "-empty": "<body><![CDATA[]]></body>", "-unknown-element": "<zzz><![CDATA[T]]></zzz>"} {
-		r.finds1("ANML-5.2.5-01/accept-with-finding"+name, XML, service(text), none, CodeCDATA)
+		r.finds1("ANML-5.2.5-01/accept-with-finding"+name, XML, service(text), none, codeCDATA)
 		r.refuses("ANML-5.2.5-01/reject-strict"+name, XML, service(text), ReadOptions{StrictLexical: true}, ErrLexical)
 	}
 	r.clean("ANML-5.2.6-01/accept-comment", XML, "<!-- a -->"+service("<!-- b -->" + head)[39:]+"<!-- c -->")
@@ -179,7 +179,7 @@ func TestRowsSyntax(t *testing.T) {
 		}
 	})
 	for name, doc := range map[string]string{"": service("<?foo bar?>"), "-before-the-root": "<?foo bar?>" + bare, "-after-the-root": bare + "<?foo bar?>", "-in-a-text": service("<body>a<?foo?>b</body>")} {
-		r.finds1("ANML-5.2.6-04/accept-with-finding"+name, XML, doc, none, CodePI)
+		r.finds1("ANML-5.2.6-04/accept-with-finding"+name, XML, doc, none, codePI)
 		r.refuses("ANML-5.2.6-04/reject-strict"+name, XML, doc, ReadOptions{StrictLexical: true}, ErrLexical)
 	}
 	r.returns("ANML-5.2.6-04/accept-skipped", "<body>a<?foo bar?>b</body>", "ab", func(d *Document) any { return d.Body().Text() })
@@ -219,15 +219,15 @@ func TestRowsSyntax(t *testing.T) {
 		})
 	}
 	r.returns("ANML-5.3.4-02/accept-xml-attributes", head+`<body xml:lang="en" xml:space="preserve" xml:id="a" xml:base="https://example.com/">b</body>`, "[]", func(d *Document) any { return d.Findings() })
-	r.finds("ANML-5.3.4-02/reject-unqualified-attribute", `<body zzz="1"/>`, lookleap.SeverityInfo, CodeUnqualified)
-	r.finds("ANML-5.3.4-02/reject-no-namespace", `<x xmlns=""/>`, lookleap.SeverityWarning, CodeUnqualified)
-	r.finds("ANML-5.3.4-03/reject-element", `<zzz/>`, lookleap.SeverityInfo, CodeANMLNamespace)
+	r.finds("ANML-5.3.4-02/reject-unqualified-attribute", `<body zzz="1"/>`, lookleap.SeverityInfo, codeUnqualified)
+	r.finds("ANML-5.3.4-02/reject-no-namespace", `<x xmlns=""/>`, lookleap.SeverityWarning, codeUnqualified)
+	r.finds("ANML-5.3.4-03/reject-element", `<zzz/>`, lookleap.SeverityInfo, codeANMLNamespace)
 	r.returns("ANML-5.3.4-03/reject-prefixed-attribute", `<anml xmlns="`+Namespace+`" xmlns:a="`+Namespace+`" a:ttl="5"/>`, false, func(d *Document) any { _, ok := d.TTL(); return ok })
-	r.finds1("ANML-5.3.5-01/accept-with-finding", XML, "<!DOCTYPE anml>"+bare, none, CodeDoctype)
+	r.finds1("ANML-5.3.5-01/accept-with-finding", XML, "<!DOCTYPE anml>"+bare, none, codeDoctype)
 	r.reads("ANML-5.3.5-01/accept-with-a-warning", XML, "<!DOCTYPE anml>"+service(head)[39:], none, "[warning lex-doctype]", func(d *Document) any {
 		var out []string
 		for _, f := range d.Findings() {
-			if f.Code != CodeNoDecl {
+			if f.Code != codeNoDecl {
 				out = append(out, f.Severity.String()+" "+string(f.Code))
 			}
 		}
@@ -245,9 +245,9 @@ func TestRowsSyntax(t *testing.T) {
 	})
 	r.refuses("ANML-5.3.5-02/reject-entity", XML, `<!DOCTYPE anml [<!ENTITY a "x">]><anml xmlns="`+Namespace+`"><head><title>&a;</title></head></anml>`, none, ErrNotWellFormed)
 	r.refuses("ANML-13.5-01/reject-external-entity", XML, `<!DOCTYPE anml [<!ENTITY a SYSTEM "file:///etc/passwd">]><anml xmlns="`+Namespace+`"><head><title>&a;</title></head></anml>`, none, ErrNotWellFormed)
-	r.finds1("ANML-13.5-02/accept-with-finding", XML, "<!DOCTYPE anml>"+bare, none, CodeDoctype)
+	r.finds1("ANML-13.5-02/accept-with-finding", XML, "<!DOCTYPE anml>"+bare, none, codeDoctype)
 	r.returns("ANML-13.5-03/accept-as-without", service(head), "T", title)
-	r.finds1("ANML-13.5-03/accept-doctype", XML, `<!DOCTYPE anml SYSTEM "https://evil.example/x.dtd">`+bare, none, CodeDoctype)
+	r.finds1("ANML-13.5-03/accept-doctype", XML, `<!DOCTYPE anml SYSTEM "https://evil.example/x.dtd">`+bare, none, codeDoctype)
 	r.refuses("ANML-13.5-03/reject-large", XML, `<!DOCTYPE anml [`+strings.Repeat("<!ENTITY x 'y'>", 5000)+`]>`+bare, none, ErrLimit)
 	r.refuses("ANML-13.5-03/reject-unclosed-subset", XML, `<!DOCTYPE anml [<!ENTITY x "y">`+bare, none, ErrNotWellFormed)
 	r.refuses("ANML-13.5-03/reject-unclosed-literal", XML, `<!DOCTYPE anml SYSTEM "x>`+bare, none, ErrNotWellFormed)
@@ -279,7 +279,7 @@ func TestRowsSyntax(t *testing.T) {
 		for parameter, differs := range map[string]bool{"": false, "; version=1.0": false, "; version=2.0": true} {
 			for mediaType, doc := range map[string]string{"application/anml+xml": service(head), "application/anml+json": `{"anml":"1.0"}`} {
 				d, err := Parse(mediaType+parameter, []byte(doc), none)
-				if err != nil || d.hasFinding(CodeVersionType) != differs {
+				if err != nil || d.hasFinding(codeVersionType) != differs {
 					t.Errorf("%s%s: %v %v", mediaType, parameter, d.Findings(), err)
 				}
 			}
@@ -288,18 +288,18 @@ func TestRowsSyntax(t *testing.T) {
 			t.Error(ExtensionXML)
 		}
 	})
-	r.finds1("ANML-6.1-02/accept-with-finding", XML, service(head), ReadOptions{Version: "2.0"}, CodeVersionType)
+	r.finds1("ANML-6.1-02/accept-with-finding", XML, service(head), ReadOptions{Version: "2.0"}, codeVersionType)
 	r.returns("ANML-6.1-03/accept-unknown", "<zzz/>"+head, "T", title)
 	r.refuses("ANML-6.2.1-01/reject-invalid", XML, service("<head><title>\xc3</title></head>"), none, ErrEncoding)
-	r.finds1("ANML-6.2.1-02/accept-charset-wins", XML, strings.Replace(service(head), "UTF-8", "ISO-8859-1", 1), ReadOptions{Charset: "utf-8"}, CodeEncodingClash)
+	r.finds1("ANML-6.2.1-02/accept-charset-wins", XML, strings.Replace(service(head), "UTF-8", "ISO-8859-1", 1), ReadOptions{Charset: "utf-8"}, codeEncodingClash)
 	r.reads("ANML-6.2.1-02/accept-text-in-the-charset", XML, strings.Replace(service("<head><title>é</title></head>"), "UTF-8", "ISO-8859-1", 1), ReadOptions{Charset: "utf-8"}, "é", title)
 	r.refuses("ANML-6.2.1-02/reject-beyond-the-charset", XML, service("é"), ReadOptions{Charset: "us-ascii"}, ErrEncoding)
 	r.reads("ANML-6.2.1-02/accept-more-than-the-declaration", XML, strings.Replace(service("<head><title>é</title></head>"), "UTF-8", "US-ASCII", 1), ReadOptions{Charset: "utf-8"}, "é", title)
 	r.refuses("ANML-6.2.1-02/reject-without-fallback", XML, strings.Replace(service("\xe9"), "UTF-8", "ISO-8859-1", 1), ReadOptions{Charset: "utf-8"}, ErrEncoding)
-	r.finds1("ANML-6.2.2-01/accept-without", XML, bare, none, CodeNoDecl)
+	r.finds1("ANML-6.2.2-01/accept-without", XML, bare, none, codeNoDecl)
 	r.refuses("ANML-6.2.2-01/reject-xml-1.1", XML, `<?xml version="1.1"?>`+bare, none, ErrNotWellFormed)
-	r.finds1("ANML-6.2.2-02/accept-with-finding", XML, utf16Of(bare, false, true), none, CodeNoDecl)
-	r.finds1("ANML-6.2.3-01/accept-with-finding", XML, "\uFEFF"+bare, none, CodeBOM)
+	r.finds1("ANML-6.2.2-02/accept-with-finding", XML, utf16Of(bare, false, true), none, codeNoDecl)
+	r.finds1("ANML-6.2.3-01/accept-with-finding", XML, "\uFEFF"+bare, none, codeBOM)
 	t.Run("ANML-6.2.2-02/accept-as-an-error", func(t *testing.T) { // and its byte order mark is needed
 		for doc, want := range map[string]lookleap.Severity{bare: lookleap.SeverityInfo, utf16Of(bare, false, true): lookleap.SeverityError} {
 			d, err := ParseXML([]byte(doc), none)
@@ -307,7 +307,7 @@ func TestRowsSyntax(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, f := range d.Findings() {
-				if f.Code == CodeBOM || f.Code == CodeNoDecl && f.Severity != want {
+				if f.Code == codeBOM || f.Code == codeNoDecl && f.Severity != want {
 					t.Errorf("%+v", f)
 				}
 			}
@@ -316,7 +316,7 @@ func TestRowsSyntax(t *testing.T) {
 	t.Run("ANML-7.1-01/accept-the-charset", func(t *testing.T) {
 		for _, charset := range []string{"", "utf-8", "UTF-8"} {
 			d, err := ParseJSON([]byte(`{"anml":"1.0"}`), ReadOptions{Charset: charset})
-			if err != nil || slices.ContainsFunc(d.Findings(), func(f lookleap.Finding) bool { return f.Code == CodeEncodingClash }) {
+			if err != nil || slices.ContainsFunc(d.Findings(), func(f lookleap.Finding) bool { return f.Code == codeEncodingClash }) {
 				t.Errorf("%q: %v", charset, err)
 			}
 		}
@@ -332,8 +332,8 @@ func TestRowsSyntax(t *testing.T) {
 			t.Errorf("%q, %v", d.Head().Title(), err)
 		}
 	})
-	r.finds1("ANML-6.2.3-02/accept-xml", XML, "\uFEFF"+service(head), none, CodeBOM)
-	r.finds1("ANML-6.2.3-02/accept-json", JSON, "\uFEFF"+`{"anml":"1.0"}`, none, CodeBOM)
+	r.finds1("ANML-6.2.3-02/accept-xml", XML, "\uFEFF"+service(head), none, codeBOM)
+	r.finds1("ANML-6.2.3-02/accept-json", JSON, "\uFEFF"+`{"anml":"1.0"}`, none, codeBOM)
 	for name, bigEndian := range map[string]bool{"": false, "-big-endian": true} {
 		r.refuses("ANML-6.2.3-03/reject-without-mark"+name, XML, utf16Of(bare, bigEndian, false), none, ErrEncoding)
 		r.reads("ANML-6.2.3-03/accept-with-mark"+name, XML, utf16Of(`<?xml version="1.0" encoding="UTF-16"?><anml xmlns="`+Namespace+`">`+head+`</anml>`, bigEndian, true), none, "T", title)
@@ -362,11 +362,11 @@ func TestRowsSyntax(t *testing.T) {
 			t.Errorf("%s %v", x, err)
 		}
 	})
-	r.finds("ANML-6.5.1-13/accept-elsewhere", "", lookleap.SeverityWarning, CodeNoTitle)
+	r.finds("ANML-6.5.1-13/accept-elsewhere", "", lookleap.SeverityWarning, codeNoTitle)
 	r.clean("ANML-6.5.1-13/accept-minimal", XML, service(head))
 	t.Run("ANML-6.5.1-13/reject-at-well-known", func(t *testing.T) {
 		d, err := ParseXML([]byte(service("")), ReadOptions{WellKnown: true})
-		if err != nil || d.Findings()[0].Code != CodeNoTitle || d.Findings()[0].Severity != lookleap.SeverityError {
+		if err != nil || d.Findings()[0].Code != codeNoTitle || d.Findings()[0].Severity != lookleap.SeverityError {
 			t.Error(err, d.Findings())
 		}
 	})
@@ -377,7 +377,7 @@ func TestRowsSyntax(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	r.finds1("ANML-10.2-01/accept-charset-first", XML, strings.Replace(service(head), "UTF-8", "UTF-16", 1), ReadOptions{Charset: "utf-8"}, CodeEncodingClash)
+	r.finds1("ANML-10.2-01/accept-charset-first", XML, strings.Replace(service(head), "UTF-8", "UTF-16", 1), ReadOptions{Charset: "utf-8"}, codeEncodingClash)
 	r.refuses("ANML-10.2-01/reject-contradicting-mark", XML, "\uFEFF"+service(head), ReadOptions{Charset: "utf-16"}, ErrEncoding)
 	r.refuses("ANML-10.2-02/reject-latin1", XML, strings.Replace(service(head), "UTF-8", "ISO-8859-1", 1), none, ErrUnsupportedEncoding)
 	r.refuses("ANML-10.2-02/reject-windows-1252", XML, service(head), ReadOptions{Charset: "windows-1252"}, ErrUnsupportedEncoding)
@@ -391,7 +391,7 @@ func TestRowsSyntax(t *testing.T) {
 		return out
 	})
 	r.returns("ANML-10.3-01/accept-none", "<body/>", "", func(d *Document) any { return d.Body().Lang() })
-	r.finds("ANML-10.3-02/reject-dir", `<body dir="rtl"/>`, lookleap.SeverityInfo, CodeUnqualified, "ANML-5.3.4-02")
+	r.finds("ANML-10.3-02/reject-dir", `<body dir="rtl"/>`, lookleap.SeverityInfo, codeUnqualified, "ANML-5.3.4-02")
 	r.returns("ANML-16.4-01/accept-exact", head, "T", title)
 	r.refuses("ANML-16.4-01/reject-trailing-space", XML, `<anml xmlns="`+Namespace+` "/>`, none, ErrUnsupportedVersion)
 	r.refuses("ANML-17-03/reject-alias-by-default", XML, `<anml xmlns="urn:ietf:params:xml:ns:anml"/>`, none, ErrUnsupportedVersion)

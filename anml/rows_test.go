@@ -63,7 +63,7 @@ func (r rows) returns(id, sections string, want any, ask func(d *Document) any) 
 }
 
 // general has the requirements of checks that are the same for every element.
-var general = map[lookleap.Code]string{CodeMalformed: "ANML-11.4-01", CodeSurplus: "ANML-8-03", CodeMisplaced: "ANML-8-01", CodeFlowCycle: "ANML-11.4-11"}
+var general = map[lookleap.Code]string{CodeMalformed: "ANML-11.4-01", codeSurplus: "ANML-8-03", codeMisplaced: "ANML-8-01", codeFlowCycle: "ANML-11.4-11"}
 
 // finds wants a finding with a code, its severity and its requirement: the one that is passed, or
 // that of a general check, or else the row of the leaf.
@@ -226,7 +226,7 @@ func TestLexical(t *testing.T) {
 	doc := []byte(service("<?pi x?>"))
 	const message, fix = "processing instructions have no meaning in ANML", "remove it"
 	var e *lookleap.Error
-	if _, err := ParseXML(doc, ReadOptions{StrictLexical: true}); !errors.As(err, &e) || e.Code != CodePI || e.Message != message || e.Fix != fix {
+	if _, err := ParseXML(doc, ReadOptions{StrictLexical: true}); !errors.As(err, &e) || e.Code != codePI || e.Message != message || e.Fix != fix {
 		t.Errorf("%+v", e)
 	}
 	d, err := ParseXML(doc, ReadOptions{})
@@ -234,7 +234,7 @@ func TestLexical(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !slices.ContainsFunc(d.Findings(), func(f lookleap.Finding) bool {
-		return f.Code == CodePI && f.Requirement == "ANML-5.2.6-04" && f.Message == message && f.Fix == fix
+		return f.Code == codePI && f.Requirement == "ANML-5.2.6-04" && f.Message == message && f.Fix == fix
 	}) {
 		t.Error(d.Findings())
 	}

@@ -161,13 +161,13 @@ func (d *Document) Claims() (claims []Claim) {
 		}
 		c := Claim{Site: name, Form: "trust"}
 		if n.flags()&malformed != 0 {
-			c.Invalid = CodeClaim
+			c.Invalid = codeClaim
 		}
 		claims = append(claims, c)
 	}
 	if len(claims) > 1 && claims[0].Form == "trust" {
 		for i := range claims {
-			claims[i].Invalid = CodeClaim
+			claims[i].Invalid = codeClaim
 		}
 	}
 	return claims

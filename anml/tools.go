@@ -251,7 +251,7 @@ func (p property) schema(w *jsonWriter) {
 	p.options(w)
 	if text := p.Pattern(); text != "" && p.Type() != TypeDateTime && p.Type() != TypeEnum && name == "string" {
 		if p.n.flags()&unchecked == 0 { // a pattern that costs too much is not even parsed
-			if pattern, ok := ecmaPattern(text); ok {
+			if pattern, ok := schemaPattern(text); ok {
 				w.member("pattern", pattern)
 			}
 		}

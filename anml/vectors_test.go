@@ -10,7 +10,7 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/internal/kit"
-	"github.com/lookleap/lookleap/internal/vectors"
+	"github.com/lookleap/lookleap/internal/test/vectors"
 )
 
 // documentVector is a document in both serializations and what follows from it.

@@ -65,7 +65,7 @@ func (e *InvalidError) ReasonCode() lookleap.Code {
 // Unwrap returns [ErrRoleContent] if that is among the reasons.
 func (e *InvalidError) Unwrap() error {
 	for _, f := range zero.Or(e).Findings {
-		if f.Code == CodeRoleContent {
+		if f.Code == codeRoleContent {
 			return ErrRoleContent
 		}
 	}

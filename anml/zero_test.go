@@ -6,7 +6,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
-	"github.com/lookleap/lookleap/internal/zerotest"
+	"github.com/lookleap/lookleap/internal/test/zerotest"
 )
 
 func TestZeroValues(t *testing.T) {

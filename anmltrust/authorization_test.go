@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lookleap/lookleap/anmltrust"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 var everySection = append(anmltrust.AllSections.Sections(), anmltrust.State, anmltrust.Status, "nav", "Body", "")
@@ -157,7 +157,7 @@ func TestConfirm(t *testing.T) {
 			w.setRecord(both).secure().manifest(manifest(entry("shop.example", 1, "interact"))).status(503)
 		}, anmltrust.ErrTrustRevoked},
 		{"H19", "reject-stale-cache", func(w *world) { w.status(404) }, anmltrust.ErrTrustRevoked},
-		{"H19", "reject-offline", queryFault(lab.Reset()), anmltrust.ErrTrustUnverified},
+		{"H19", "reject-offline", queryFault(lookleaptest.Reset()), anmltrust.ErrTrustUnverified},
 	} {
 		t.Run(c.id+"/"+c.name, func(t *testing.T) {
 			w := newWorld(t, queryOnly).secure().query(answer(2, "2026-06-20T00:00:00Z", "interact"))

@@ -87,7 +87,7 @@ func TestWhatAuthorizes(t *testing.T) {
 	t.Run("H29/accept-fourth", func(t *testing.T) {
 		w := newWorld(t, "").setRecord(records("manifest", 4)...)
 		for i := range 4 {
-			w.brand.Body("/"+strconv.Itoa(i), anmltrust.ManifestMediaType, manifest(listed))
+			w.brand.File("/"+strconv.Itoa(i), anmltrust.ManifestMediaType, manifest(listed))
 		}
 		w.granted(anmltrust.CodeListed)
 	})
@@ -106,7 +106,7 @@ func TestManifestRedirects(t *testing.T) {
 			t.Run("H02/"+name+"-"+strconv.Itoa(status), func(t *testing.T) {
 				w := newWorld(t, manifestOnly)
 				for _, host := range []string{"brand.example", "evil.example", "cdn.brand.example"} {
-					w.net.Site(host).Body("/other", anmltrust.ManifestMediaType, manifest(listed))
+					w.net.Site(host).File("/other", anmltrust.ManifestMediaType, manifest(listed))
 				}
 				w.brand.Status(manifestPath, status, "Location", c.location)
 				if c.code == anmltrust.CodeListed {

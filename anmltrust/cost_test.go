@@ -7,8 +7,8 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anmltrust"
-	"github.com/lookleap/lookleap/internal/alloctest"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/internal/test/alloctest"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // TestCostOfRefusing fills manifests, answers and records up to their limits with
@@ -64,7 +64,7 @@ func TestCostOfRefusing(t *testing.T) {
 	})
 	check("H28/reject-manifest-without-end", 5*size, func() error { // what the server in this process takes included
 		w := newWorld(t, manifestOnly).willing()
-		w.brand.Fault(manifestPath, lab.Endless())
+		w.brand.Fault(manifestPath, lookleaptest.Endless())
 		_, err := w.v.Verify(context.Background(), shopClaim)
 		return err
 	})

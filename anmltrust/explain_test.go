@@ -9,7 +9,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anmltrust"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // TestFaultMatrix: each step, each way to fail: Tier 0, a reason, and nothing permitted.
@@ -20,12 +20,12 @@ func TestFaultMatrix(t *testing.T) {
 	}{
 		"dns-bogus": {func(w *world) { w.dns.Bogus() }, lookleap.CodeDNSSECBogus}, "dns-error": {func(w *world) { w.dns.ServFail() }, lookleap.CodeDNSError},
 		"dns-none": {func(w *world) { w.dns.Clear() }, anmltrust.CodeNoRecord}, "record": {func(w *world) { w.setRecord("v=anml1") }, anmltrust.CodeRecordMalformed},
-		"tls": {func(w *world) { w.brand.Certificate(lab.SelfSigned) }, anmltrust.CodeManifestTLS}, "status": {manifestStatus(403), anmltrust.CodeManifestMissing},
-		"type": {func(w *world) { w.brand.Body(manifestPath, "text/html", "") }, anmltrust.CodeManifestType}, "json": {manifestBody("{"), anmltrust.CodeManifestMalformed},
+		"tls": {func(w *world) { w.brand.Certificate(lookleaptest.CertificateSelfSigned) }, anmltrust.CodeManifestTLS}, "status": {manifestStatus(403), anmltrust.CodeManifestMissing},
+		"type": {func(w *world) { w.brand.File(manifestPath, "text/html", "") }, anmltrust.CodeManifestType}, "json": {manifestBody("{"), anmltrust.CodeManifestMalformed},
 		"expired": {manifestBody(manifest(listed, "expires", `"2026-06-01T00:00:00Z"`)), anmltrust.CodeManifestExpired},
 		"site":    {manifestBody(manifest(listed, "site", `"x.example"`)), anmltrust.CodeManifestSiteMismatch},
 		"entry":   {manifestBody(manifest(entry("shop.example", 7))), anmltrust.CodeManifestEntryMalformed}, "unlisted": {manifestBody(manifest("")), anmltrust.CodeNotListed},
-		"timeout": {func(w *world) { w.brand.Fault(manifestPath, lab.Mute()) }, anmltrust.CodeManifestUnavailable}, "429": {manifestStatus(429), anmltrust.CodeManifest429},
+		"timeout": {func(w *world) { w.brand.Fault(manifestPath, lookleaptest.Mute()) }, anmltrust.CodeManifestUnavailable}, "429": {manifestStatus(429), anmltrust.CodeManifest429},
 		"redirect":      {manifestStatus(302, "Location", "https://elsewhere.example/x"), anmltrust.CodeManifestRedirect},
 		"guard":         {func(w *world) { w.brand.At("10.0.0.5") }, anmltrust.CodeManifestUnavailable},
 		"404-short-ttl": {func(w *world) { w.dns.TTL(time.Minute); w.brand.Status(manifestPath, 404) }, anmltrust.CodeManifestMissing},
@@ -65,7 +65,7 @@ func TestReusedAnswers(t *testing.T) {
 	t.Run("not-narrowed-by-two", func(t *testing.T) { // until the first one ends
 		w := newWorld(t, "").setRecord("v=anml1;manifest=https://brand.example/1", "v=anml1;manifest=https://brand.example/2")
 		serve := func(path, entries, control string) {
-			w.brand.Body(path, anmltrust.ManifestMediaType, manifest(entries)).Fault(path, lab.Header("Cache-Control", control))
+			w.brand.File(path, anmltrust.ManifestMediaType, manifest(entries)).Fault(path, lookleaptest.Header("Cache-Control", control))
 		}
 		serve("/1", "", "max-age=60")
 		serve("/2", "", "max-age=3600")

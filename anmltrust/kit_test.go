@@ -10,7 +10,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anmltrust"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 const (
@@ -26,14 +26,14 @@ const (
 // world is one brand whose name a shop uses.
 type world struct {
 	t      *testing.T
-	net    *lab.Internet
-	brand  *lab.Site
-	trust  *lab.Site // the brand's query endpoint
-	dns    *lab.Name
+	net    *lookleaptest.Internet
+	brand  *lookleaptest.Site
+	trust  *lookleaptest.Site // the brand's query endpoint
+	dns    *lookleaptest.Name
 	host   *lookleap.Host
 	v      *anmltrust.Verifier
 	in     *anmltrust.Interaction // nil: each question is an interaction of its own
-	events *lab.Events            // that the host reported
+	events *lookleaptest.Events   // that the host reported
 }
 
 var start = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
@@ -41,7 +41,7 @@ var start = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
 // newWorld has a brand with a record, at a clock that stands still.
 func newWorld(t *testing.T, record string, o ...anmltrust.Rules) *world {
 	t.Helper()
-	net := lab.ForTest(t)
+	net := lookleaptest.ForTest(t)
 	net.Clock().Freeze()
 	net.Clock().Set(start)
 	return newWorldOn(t, net, record, o...)
@@ -50,14 +50,14 @@ func newWorld(t *testing.T, record string, o ...anmltrust.Rules) *world {
 // newRunningWorld is newWorld with a clock that runs as the bubble's.
 func newRunningWorld(t *testing.T, record string) *world {
 	t.Helper()
-	net := lab.ForTest(t)
+	net := lookleaptest.ForTest(t)
 	net.Clock().Set(start)
 	return newWorldOn(t, net, record)
 }
 
-func newWorldOn(t *testing.T, net *lab.Internet, record string, o ...anmltrust.Rules) *world {
+func newWorldOn(t *testing.T, net *lookleaptest.Internet, record string, o ...anmltrust.Rules) *world {
 	t.Helper()
-	w := &world{t: t, net: net, brand: net.Site("brand.example"), trust: net.Site("trust.example"), dns: net.Name("_anml.brand.example"), host: net.Host(), events: &lab.Events{}}
+	w := &world{t: t, net: net, brand: net.Site("brand.example"), trust: net.Site("trust.example"), dns: net.Name("_anml.brand.example"), host: net.StubHost(), events: &lookleaptest.Events{}}
 	w.host.Observe = w.events.Observe
 	if record != "" {
 		w.dns.TXT(record).TTL(time.Hour)
@@ -114,7 +114,7 @@ func entry(domain string, tier int, sections ...string) string {
 var listed = entry("shop.example", 2, "persona", "body", "interact")
 
 func (w *world) manifest(body string) *world {
-	w.brand.Body(manifestPath, anmltrust.ManifestMediaType, body)
+	w.brand.File(manifestPath, anmltrust.ManifestMediaType, body)
 	return w
 }
 
@@ -125,7 +125,7 @@ func answer(tier int, expires string, sections ...string) string {
 var authorized = answer(2, "2026-06-20T00:00:00Z", "persona", "body")
 
 func (w *world) query(body string) *world {
-	w.trust.Body(queryPath, "application/json", body)
+	w.trust.File(queryPath, "application/json", body)
 	return w
 }
 
@@ -207,7 +207,7 @@ func verdictOf(t *testing.T, a *anmltrust.Authorization, err error) *lookleap.Ve
 // exhausting returns records of manifests that take nine exchanges.
 func (w *world) exhausting() (records []string) {
 	for _, path := range []string{"/1", "/2", "/3"} {
-		w.brand.RedirectChain(path, 2, "").Body(path+"/2", anmltrust.ManifestMediaType, manifest(listed))
+		w.brand.RedirectChain(path, 2, "").File(path+"/2", anmltrust.ManifestMediaType, manifest(listed))
 		records = append(records, "v=anml1;manifest=https://brand.example"+path)
 	}
 	return records
@@ -216,7 +216,7 @@ func (w *world) exhausting() (records []string) {
 // other asks about another site that has a manifest.
 func (w *world) other(code lookleap.Code) {
 	w.t.Helper()
-	other := w.net.Site("other.example").Body(manifestPath, anmltrust.ManifestMediaType, strings.Replace(manifest(listed), "brand.example", "other.example", 1))
+	other := w.net.Site("other.example").File(manifestPath, anmltrust.ManifestMediaType, strings.Replace(manifest(listed), "brand.example", "other.example", 1))
 	w.net.Name("_anml." + other.Name()).TXT("v=anml1;manifest=https://other.example" + manifestPath).TTL(time.Hour)
 	a, err := w.v.Verify(w.t.Context(), anmltrust.Claim{URL: shopClaim.URL, Site: other.Name()})
 	w.wants(a, err, anmltrust.Full, code)

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap/anmltrust"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // TestMemory: what is remembered is bounded in bytes, not only in number.
@@ -19,15 +19,15 @@ func TestMemory(t *testing.T) {
 	}
 	ask := func(t *testing.T, bytes int) *anmltrust.Verifier {
 		t.Helper()
-		net := lab.ForTest(t)
+		net := lookleaptest.ForTest(t)
 		net.Clock().Freeze()
 		net.Clock().Set(start)
-		v := anmltrust.NewVerifier(net.Host(), anmltrust.Rules{})
+		v := anmltrust.NewVerifier(net.StubHost(), anmltrust.Rules{})
 		anmltrust.Remember(v, 4096, 256, bytes)
 		for i := range 10 {
 			site := fmt.Sprintf("brand-%d.example", i)
 			net.Name("_anml." + site).TXT("v=anml1;manifest=https://" + site + "/trust").TTL(time.Hour)
-			net.Site(site).Body("/trust", anmltrust.ManifestMediaType, fmt.Sprintf(
+			net.Site(site).File("/trust", anmltrust.ManifestMediaType, fmt.Sprintf(
 				`{"version":"1.0","site":%q,"issued":"2026-05-01T00:00:00Z","expires":"2026-07-01T00:00:00Z","authorized-domains":[%s]}`, site, strings.Join(entries, ",")))
 			if _, err := v.Verify(t.Context(), anmltrust.Claim{URL: "https://partner-1.example.net/x", Site: site}); err != nil {
 				t.Fatal(err)

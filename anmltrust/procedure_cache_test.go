@@ -299,7 +299,7 @@ var choiceRows = []rowTest{
 var severalRows = []rowTest{
 	{"K2", "one-no", func(t *testing.T) {
 		w := newWorld(t, "").setRecord("v=anml1;query=https://trust.example/1", "v=anml1;query=https://trust.example/2;manifest="+manifestURI).secure().manifest(manifest(listed))
-		w.trust.Body("/1", "application/json", authorized).Status("/2", 404)
+		w.trust.File("/1", "application/json", authorized).Status("/2", 404)
 		w.denied(anmltrust.CodeQuery404)
 		if seen := w.net.Journal().Requests("brand.example"); len(seen) != 0 {
 			t.Error("the manifest was consulted")
@@ -307,14 +307,14 @@ var severalRows = []rowTest{
 	}},
 	{"K2", "manifest", func(t *testing.T) {
 		w := newWorld(t, "").setRecord("v=anml1;manifest=https://brand.example/1", "v=anml1;manifest=https://brand.example/2")
-		w.brand.Body("/1", anmltrust.ManifestMediaType, manifest(listed)).Body("/2", anmltrust.ManifestMediaType, manifest(""))
+		w.brand.File("/1", anmltrust.ManifestMediaType, manifest(listed)).File("/2", anmltrust.ManifestMediaType, manifest(""))
 		w.denied(anmltrust.CodeNotListed)
 	}},
 	{"K4", "one-transient-alone", func(t *testing.T) {
 		w := newWorld(t, "").setRecord("v=anml1;query=https://trust.example/1", "v=anml1;query=https://trust.example/2").secure()
-		w.trust.Body("/1", "application/json", authorized).Status("/2", 503)
+		w.trust.File("/1", "application/json", authorized).Status("/2", 503)
 		w.denied(anmltrust.CodeQueryUnavailable)
-		w.trust.Body("/2", "application/json", authorized)
+		w.trust.File("/2", "application/json", authorized)
 		w.net.Journal().Clear()
 		w.denied(anmltrust.CodeQueryUnavailable)
 		if n := len(w.net.Journal().Requests("trust.example")); n > 1 {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anmltrust"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // held says how long a refusal stands, and that the other mechanism was not asked.
@@ -19,7 +19,7 @@ func queryRefused(code lookleap.Code, stands time.Duration, prepare func(*world)
 		prepare(w)
 		w.denied(code)
 		w.query(authorized)
-		w.trust.Fault(queryPath).Connection().Certificate(lab.Valid)
+		w.trust.Fault(queryPath).Connection().Certificate(lookleaptest.CertificateValid)
 		w.net.Journal().Clear()
 		w.after(stands - time.Second).denied(code)
 		w.traffic(0, 0, 0)
@@ -37,7 +37,9 @@ func status(code int, header ...string) func(*world) {
 	return func(w *world) { w.status(code, header...) }
 }
 
-func queryFault(f lab.Fault) func(*world) { return func(w *world) { w.trust.Fault(queryPath, f) } }
+func queryFault(f lookleaptest.Fault) func(*world) {
+	return func(w *world) { w.trust.Fault(queryPath, f) }
+}
 
 // fallsBack shows that the manifest is read, and then the backoff.
 func fallsBack(prepare func(*world)) func(*testing.T) {
@@ -82,9 +84,9 @@ var queryRows = []rowTest{
 	}},
 	{"Q2", "authorized-false", queryRefused(anmltrust.CodeQueryAuthorizedFalse, time.Hour, body(`{"authorized":false,"tier":2,"scope":["body"],"expires":"2026-06-20T00:00:00Z"}`))},
 	{"Q4", "expired", queryRefused(anmltrust.CodeQueryExpired, time.Minute, body(answer(2, "2026-06-01T12:00:00Z", "body")))},
-	{"Q5", "html", queryRefused(anmltrust.CodeQueryMalformed, 5*time.Minute, func(w *world) { w.trust.Body(queryPath, "text/html", authorized) })},
-	{"Q5", "no-type", queryRefused(anmltrust.CodeQueryMalformed, 5*time.Minute, queryFault(lab.ContentType()))},
-	{"Q5", "charset", queryRefused(anmltrust.CodeQueryMalformed, 5*time.Minute, queryFault(lab.ContentType("application/json; charset=utf-16")))},
+	{"Q5", "html", queryRefused(anmltrust.CodeQueryMalformed, 5*time.Minute, func(w *world) { w.trust.File(queryPath, "text/html", authorized) })},
+	{"Q5", "no-type", queryRefused(anmltrust.CodeQueryMalformed, 5*time.Minute, queryFault(lookleaptest.ContentType()))},
+	{"Q5", "charset", queryRefused(anmltrust.CodeQueryMalformed, 5*time.Minute, queryFault(lookleaptest.ContentType("application/json; charset=utf-16")))},
 	{"Q5", "large", queryRefused(anmltrust.CodeQueryMalformed, 5*time.Minute, body(authorized+strings.Repeat(" ", 64<<10)))},
 	{"Q5", "utf8", queryRefused(anmltrust.CodeQueryMalformed, 5*time.Minute, body("{\"\xff\":1,"+authorized[1:]))},
 	{"Q5", "204", queryRefused(anmltrust.CodeQueryMalformed, 5*time.Minute, status(204))},
@@ -123,20 +125,20 @@ var queryRows = []rowTest{
 		w.query(authorized).after(299 * time.Second).denied(anmltrust.CodeQueryUnavailable)
 		w.after(time.Second).granted(anmltrust.CodeQueryAuthorized)
 	}},
-	{"Q14", "refused-manifest", fallsBack(func(w *world) { w.trust.Connection(lab.Refused) })},
-	{"Q14", "reset-manifest", fallsBack(queryFault(lab.Reset()))},
-	{"Q14", "truncated-manifest", fallsBack(queryFault(lab.Truncated()))},
-	{"Q15", "refused-alone", unavailable(func(w *world) { w.trust.Connection(lab.Refused) })},
+	{"Q14", "refused-manifest", fallsBack(func(w *world) { w.trust.Connection(lookleaptest.ConnectionRefused) })},
+	{"Q14", "reset-manifest", fallsBack(queryFault(lookleaptest.Reset()))},
+	{"Q14", "truncated-manifest", fallsBack(queryFault(lookleaptest.Truncated()))},
+	{"Q15", "refused-alone", unavailable(func(w *world) { w.trust.Connection(lookleaptest.ConnectionRefused) })},
 	{"Q15", "both-fail", func(t *testing.T) {
 		w := newWorld(t, both)
-		w.brand.Connection(lab.Refused)
-		w.trust.Connection(lab.Refused)
+		w.brand.Connection(lookleaptest.ConnectionRefused)
+		w.trust.Connection(lookleaptest.ConnectionRefused)
 		w.denied(anmltrust.CodeQueryUnavailable)
 	}},
-	{"Q16", "self-signed", queryRefused(anmltrust.CodeQueryTLS, time.Minute, func(w *world) { w.trust.Certificate(lab.SelfSigned) })},
+	{"Q16", "self-signed", queryRefused(anmltrust.CodeQueryTLS, time.Minute, func(w *world) { w.trust.Certificate(lookleaptest.CertificateSelfSigned) })},
 	{"Q16", "wrong-name", func(t *testing.T) {
 		w := newWorld(t, both).secure().willing()
-		w.trust.Certificate(lab.WrongName)
+		w.trust.Certificate(lookleaptest.CertificateWrongName)
 		w.denied(anmltrust.CodeQueryTLS)
 		w.saw(anmltrust.CodeQueryTLS)
 	}},
@@ -149,7 +151,7 @@ func manifestRefused(code lookleap.Code, stands time.Duration, prepare func(*wor
 		w := newWorld(t, both).willing()
 		prepare(w)
 		w.denied(code)
-		w.brand.Certificate(lab.Valid).Fault(manifestPath)
+		w.brand.Certificate(lookleaptest.CertificateValid).Fault(manifestPath)
 		w.manifest(manifest(listed)).net.Journal().Clear()
 		w.after(stands - time.Second).denied(code)
 		w.traffic(0, 0, 0)
@@ -234,7 +236,7 @@ var manifestRows = []rowTest{
 	}},
 	{"M4", "max-age", func(t *testing.T) {
 		w := newWorld(t, manifestOnly).willing()
-		w.brand.Fault(manifestPath, lab.Header("Cache-Control", "max-age=300"))
+		w.brand.Fault(manifestPath, lookleaptest.Header("Cache-Control", "max-age=300"))
 		w.granted(anmltrust.CodeListed)
 		w.net.Journal().Clear()
 		w.after(299 * time.Second).granted(anmltrust.CodeListed)
@@ -245,9 +247,9 @@ var manifestRows = []rowTest{
 	{"M4", "stale-on-arrival", func(t *testing.T) {
 		for _, headers := range [][]string{{"Cache-Control", "max-age=0"}, {"Cache-Control", "max-age=300", "Age", "400"}} {
 			w := newWorld(t, manifestOnly).willing()
-			var faults []lab.Fault
+			var faults []lookleaptest.Fault
 			for i := 0; i < len(headers); i += 2 {
-				faults = append(faults, lab.Header(headers[i], headers[i+1]))
+				faults = append(faults, lookleaptest.Header(headers[i], headers[i+1]))
 			}
 			w.brand.Fault(manifestPath, faults...)
 			for range 2 {
@@ -261,7 +263,7 @@ var manifestRows = []rowTest{
 	{"M4", "no-store", func(t *testing.T) {
 		for _, directive := range []string{"no-store", "no-cache"} {
 			w := newWorld(t, manifestOnly).willing()
-			w.brand.Fault(manifestPath, lab.Header("Cache-Control", directive))
+			w.brand.Fault(manifestPath, lookleaptest.Header("Cache-Control", directive))
 			w.granted(anmltrust.CodeListed)
 			w.granted(anmltrust.CodeListed)
 			w.traffic(1, 0, 2)
@@ -271,20 +273,20 @@ var manifestRows = []rowTest{
 			w.traffic(0, 0, 1)
 		}
 	}},
-	{"M5", "self-signed", manifestRefused(anmltrust.CodeManifestTLS, time.Minute, func(w *world) { w.brand.Certificate(lab.SelfSigned) })},
-	{"M5", "unknown-ca", manifestRefused(anmltrust.CodeManifestTLS, time.Minute, func(w *world) { w.brand.Certificate(lab.UnknownCA) })},
-	{"M5", "wrong-name", manifestRefused(anmltrust.CodeManifestTLS, time.Minute, func(w *world) { w.brand.Certificate(lab.WrongName) })},
-	{"M5", "expired", manifestRefused(anmltrust.CodeManifestTLS, time.Minute, func(w *world) { w.brand.Certificate(lab.Expired) })},
+	{"M5", "self-signed", manifestRefused(anmltrust.CodeManifestTLS, time.Minute, func(w *world) { w.brand.Certificate(lookleaptest.CertificateSelfSigned) })},
+	{"M5", "unknown-ca", manifestRefused(anmltrust.CodeManifestTLS, time.Minute, func(w *world) { w.brand.Certificate(lookleaptest.CertificateUnknownCA) })},
+	{"M5", "wrong-name", manifestRefused(anmltrust.CodeManifestTLS, time.Minute, func(w *world) { w.brand.Certificate(lookleaptest.CertificateWrongName) })},
+	{"M5", "expired", manifestRefused(anmltrust.CodeManifestTLS, time.Minute, func(w *world) { w.brand.Certificate(lookleaptest.CertificateExpired) })},
 	{"M5", "www-for-itself-only", func(t *testing.T) {
 		w := newWorld(t, "v=anml1;manifest=https://www.brand.example/m;query="+queryURI).willing()
-		w.net.Site("www.brand.example").Body("/m", anmltrust.ManifestMediaType, manifest(listed))
+		w.net.Site("www.brand.example").File("/m", anmltrust.ManifestMediaType, manifest(listed))
 		w.denied(anmltrust.CodeManifestTLS)
 		w.saw(anmltrust.CodeManifestTLS)
 	}},
 	{"M5", "redirect-to-www", func(t *testing.T) {
 		w := newWorld(t, manifestOnly)
 		w.brand.Redirect(manifestPath, "https://www.brand.example/m")
-		w.net.Site("www.brand.example").Body("/m", anmltrust.ManifestMediaType, manifest(listed))
+		w.net.Site("www.brand.example").File("/m", anmltrust.ManifestMediaType, manifest(listed))
 		w.denied(anmltrust.CodeManifestTLS)
 	}},
 	{"M6", "http", manifestRefused(anmltrust.CodeManifestRedirect, five, manifestStatus(302, "Location", "http://brand.example/m"))},
@@ -298,7 +300,7 @@ var manifestRows = []rowTest{
 	}},
 	{"M6", "two-hops-are-followed", func(t *testing.T) {
 		w := newWorld(t, manifestOnly)
-		w.brand.Redirect(manifestPath, "/a").Redirect("/a", "/b").Body("/b", anmltrust.ManifestMediaType, manifest(listed))
+		w.brand.Redirect(manifestPath, "/a").Redirect("/a", "/b").File("/b", anmltrust.ManifestMediaType, manifest(listed))
 		w.granted(anmltrust.CodeListed)
 	}},
 	{"M7", "404", manifestRefused(anmltrust.CodeManifestMissing, five, manifestStatus(404))},
@@ -311,7 +313,7 @@ var manifestRows = []rowTest{
 	}},
 	{"M9", "refused-query", func(t *testing.T) {
 		w := newWorld(t, both).query(authorized)
-		w.brand.Connection(lab.Refused)
+		w.brand.Connection(lookleaptest.ConnectionRefused)
 		w.granted(anmltrust.CodeQueryAuthorized)
 	}},
 	{"M10", "alone", func(t *testing.T) {
@@ -323,12 +325,12 @@ var manifestRows = []rowTest{
 	}},
 	{"M10", "after-query", func(t *testing.T) {
 		w := newWorld(t, both).secure().status(503)
-		w.brand.Connection(lab.Refused)
+		w.brand.Connection(lookleaptest.ConnectionRefused)
 		w.denied(anmltrust.CodeManifestUnavailable)
 	}},
-	{"M11", "html", manifestRefused(anmltrust.CodeManifestType, five, func(w *world) { w.brand.Body(manifestPath, "text/html", manifest(listed)) })},
-	{"M11", "anml", manifestRefused(anmltrust.CodeManifestType, five, func(w *world) { w.brand.Body(manifestPath, "application/anml+json", manifest(listed)) })},
-	{"M11", "none", manifestRefused(anmltrust.CodeManifestType, five, func(w *world) { w.brand.Fault(manifestPath, lab.ContentType()) })},
+	{"M11", "html", manifestRefused(anmltrust.CodeManifestType, five, func(w *world) { w.brand.File(manifestPath, "text/html", manifest(listed)) })},
+	{"M11", "anml", manifestRefused(anmltrust.CodeManifestType, five, func(w *world) { w.brand.File(manifestPath, "application/anml+json", manifest(listed)) })},
+	{"M11", "none", manifestRefused(anmltrust.CodeManifestType, five, func(w *world) { w.brand.Fault(manifestPath, lookleaptest.ContentType()) })},
 	{"M12", "not-json", manifestRefused(anmltrust.CodeManifestMalformed, five, manifestBody("{"))},
 	{"M12", "large", manifestRefused(anmltrust.CodeManifestMalformed, five, manifestBody(manifest(listed)+strings.Repeat(" ", 1<<20)))},
 	{"M12", "many", manifestRefused(anmltrust.CodeManifestMalformed, five, manifestBody(manifest(strings.Repeat(`{},`, 10_000)+"{}")))},
@@ -345,7 +347,7 @@ var manifestRows = []rowTest{
 	{"M16", "expired", manifestRefused(anmltrust.CodeManifestExpired, five, manifestBody(manifest(listed, "expires", `"2026-06-01T12:00:00Z"`)))},
 	{"M16", "expires-in-memory", func(t *testing.T) {
 		w := newWorld(t, manifestOnly).manifest(manifest(listed, "expires", `"2026-06-01T12:10:00Z"`))
-		w.brand.Fault(manifestPath, lab.Header("Cache-Control", "max-age=31536000"))
+		w.brand.Fault(manifestPath, lookleaptest.Header("Cache-Control", "max-age=31536000"))
 		w.granted(anmltrust.CodeListed)
 		w.after(10*time.Minute - time.Second).granted(anmltrust.CodeListed)
 		w.after(time.Second).denied(anmltrust.CodeManifestExpired)
@@ -374,7 +376,7 @@ var manifestRows = []rowTest{
 	}},
 	{"M18", "two-manifests-are-no-rollback", func(t *testing.T) {
 		w := newWorld(t, "").setRecord("v=anml1;manifest=https://brand.example/1", "v=anml1;manifest=https://brand.example/2")
-		w.brand.Body("/1", anmltrust.ManifestMediaType, manifest(listed, "issued", `"2026-05-20T00:00:00Z"`)).Body("/2", anmltrust.ManifestMediaType, manifest(listed))
+		w.brand.File("/1", anmltrust.ManifestMediaType, manifest(listed, "issued", `"2026-05-20T00:00:00Z"`)).File("/2", anmltrust.ManifestMediaType, manifest(listed))
 		w.granted(anmltrust.CodeListed)
 		w.after(time.Hour).granted(anmltrust.CodeListed)
 	}},

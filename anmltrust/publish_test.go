@@ -247,7 +247,7 @@ func TestQueryHandler(t *testing.T) {
 func TestUntouched(t *testing.T) {
 	t.Run("ANML-12.2.3-02/accept-discovery-after-no-record", func(t *testing.T) {
 		w := newWorld(t, "")
-		w.brand.Body("/.well-known/anml", "application/anml+xml", "<anml/>")
+		w.brand.File("/.well-known/anml", "application/anml+xml", "<anml/>")
 		w.denied(anmltrust.CodeNoRecord)
 		r, err := wellknown.NewClient(w.host, wellknown.Options{}).Fetch(t.Context(), "https://brand.example", "anml")
 		if err != nil || r.State != wellknown.Present {

@@ -16,7 +16,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anmltrust"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 var sealKey = []byte("0123456789abcdef0123456789abcdef")
@@ -143,8 +143,8 @@ func sharing(t *testing.T, seal bool) (first, second *world, under *mapCache) {
 // another is another process's agent, in the same world.
 func another(w *world, cache lookleap.Cache) *world {
 	two := *w
-	two.events = &lab.Events{}
-	two.host = w.net.Host()
+	two.events = &lookleaptest.Events{}
+	two.host = w.net.StubHost()
 	two.host.Cache = cache
 	two.host.Observe = two.events.Observe
 	two.v = anmltrust.NewVerifier(two.host, anmltrust.Rules{})
@@ -171,7 +171,7 @@ func TestSharedManifest(t *testing.T) {
 			path := manifestPath
 			if c.redirect != nil {
 				path = "/moved.json"
-				w.brand.Handle(manifestPath, lab.Status(302, append([]string{"Location", path}, c.redirect...)...))
+				w.brand.Handle(manifestPath, lookleaptest.Status(302, append([]string{"Location", path}, c.redirect...)...))
 			}
 			w.brand.Handle(path, handle(func(rw http.ResponseWriter, _ *http.Request) {
 				rw.Header().Set("Content-Type", anmltrust.ManifestMediaType)
@@ -351,7 +351,7 @@ func TestHungCache(t *testing.T) {
 	for name, deaf := range map[string]bool{"accept-cache-that-heeds-its-context": false, "accept-deaf-cache": true} {
 		t.Run("O13/"+name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				hung := lab.NewHung(deaf)
+				hung := lookleaptest.NewHung(deaf)
 				w := newWorld(t, queryOnly).query(authorized)
 				w.host.Cache = hung
 				if a, err := w.v.Verify(context.Background(), shopClaim); err != nil || a.Tier != anmltrust.Full || hung.Calls() == 0 {

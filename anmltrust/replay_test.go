@@ -12,7 +12,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anmltrust"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // TestServerOf: who delivered a document, by its final URL alone.
@@ -57,7 +57,7 @@ func TestServerOf(t *testing.T) {
 func TestReplay(t *testing.T) {
 	for name, prepare := range map[string]func(*world){
 		"query": isSecure, "manifest": func(*world) {}, "fallback": func(w *world) { w.secure().status(503) }, "404": func(w *world) { w.secure().status(404) },
-		"bogus": func(w *world) { w.dns.Bogus() }, "no-record": func(w *world) { w.dns.Clear() }, "tls": func(w *world) { w.brand.Certificate(lab.SelfSigned) },
+		"bogus": func(w *world) { w.dns.Bogus() }, "no-record": func(w *world) { w.dns.Clear() }, "tls": func(w *world) { w.brand.Certificate(lookleaptest.CertificateSelfSigned) },
 		"malformed": manifestBody("{"), "not-listed": manifestBody(manifest(entry("x.example", 1))), "version": manifestBody(`{"version":"2"}`),
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anmltrust"
-	"github.com/lookleap/lookleap/internal/lab"
-	"github.com/lookleap/lookleap/internal/lab/zone"
+	"github.com/lookleap/lookleap/internal/test/zone"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // ownResolver lets the world look names up with the module's own resolver, in signed zones in which the
@@ -64,7 +64,7 @@ func TestRowsOfRecords(t *testing.T) {
 			for record, code := range map[string]lookleap.Code{"v=spf1 -all": anmltrust.CodeNoRecord, "v=anml1;manifest=https://cdn.shop.example/m": anmltrust.CodeManifestHost} {
 				w := newWorld(t, "")
 				c := w.sharedSite(record)
-				w.net.Site("cdn.shop.example").Certificate(lab.SharedName).Body("/m", anmltrust.ManifestMediaType, sharedManifest).Body(manifestPath, anmltrust.ManifestMediaType, sharedManifest)
+				w.net.Site("cdn.shop.example").Certificate(lookleaptest.CertificateSharedName).File("/m", anmltrust.ManifestMediaType, sharedManifest).File(manifestPath, anmltrust.ManifestMediaType, sharedManifest)
 				a, err := w.ask(c)
 				w.wants(a, err, none, code)
 				if n := len(w.net.Journal().Requests()); n != 0 {
@@ -104,7 +104,7 @@ func TestRowsOfRecords(t *testing.T) {
 				{manifestOnly, manifestBody(manifest(listed, "expires", `"2026-06-01T12:00:00Z"`)), anmltrust.CodeManifestExpired},
 				{manifestOnly, manifestBody(manifest(entry("shop.example", 3, "body"))), anmltrust.CodeManifestEntryMalformed},
 				{manifestOnly, manifestStatus(302, "Location", "https://cdn.example/m"), anmltrust.CodeManifestRedirect},
-				{manifestOnly, func(w *world) { w.brand.Body(manifestPath, "text/html", manifest(listed)) }, anmltrust.CodeManifestType},
+				{manifestOnly, func(w *world) { w.brand.File(manifestPath, "text/html", manifest(listed)) }, anmltrust.CodeManifestType},
 				{manifestOnly, manifestBody(manifest("")), anmltrust.CodeNotListed},
 				{manifestOnly, manifestStatus(404), anmltrust.CodeManifestMissing},
 				{manifestOnly, func(w *world) { w.dns.Clear() }, anmltrust.CodeNoRecord},
@@ -132,7 +132,7 @@ func TestRowsOfRecords(t *testing.T) {
 				if a, err := w.ask(shopClaim); a != nil || err == nil {
 					t.Errorf("%+v, %v", a, err)
 				}
-				if asked := w.net.Journal().Queries("_anml.brand.example"); len(asked) != 1 || asked[0].Type != uint16(lookleap.TypeTXT) {
+				if asked := w.net.Journal().Queries("_anml.brand.example"); len(asked) != 1 || asked[0].Type != lookleap.TypeTXT {
 					t.Errorf("%v", asked)
 				}
 			}
@@ -173,7 +173,7 @@ func TestRowsOfRecords(t *testing.T) {
 			w := newWorld(t, "")
 			w.dns.CNAME("_anml.provider.example.")
 			w.net.Name("_anml.provider.example").TXT("v=anml1;manifest=https://provider.example/m")
-			w.net.Site("provider.example").Body("/m", anmltrust.ManifestMediaType, manifest(listed))
+			w.net.Site("provider.example").File("/m", anmltrust.ManifestMediaType, manifest(listed))
 			w.denied(anmltrust.CodeManifestHost)
 			if n := len(w.net.Journal().Requests()); n != 0 {
 				t.Errorf("%d requests", n)
@@ -185,7 +185,7 @@ func TestRowsOfRecords(t *testing.T) {
 			uri := "https://brand.example" + path
 			text := "v=anml1;manifest=" + uri
 			w.dns.TXT(text[:100], text[100:355], text[355:400], text[400:])
-			w.brand.Body(path, anmltrust.ManifestMediaType, manifest(listed))
+			w.brand.File(path, anmltrust.ManifestMediaType, manifest(listed))
 			if a := w.granted(anmltrust.CodeListed); !slices.Equal(a.Sources, []string{uri}) {
 				t.Errorf("%s", a.Sources)
 			}
@@ -206,7 +206,7 @@ func TestRowsOfRecords(t *testing.T) {
 		{"ANML-12.2.2-03", "accept-www", func(t *testing.T) {
 			w := newWorld(t, "")
 			c := w.sharedSite("v=anml1;manifest=https://www.shared-name.example/m")
-			w.net.Site("www.shared-name.example").Certificate(lab.SharedName).Body("/m", anmltrust.ManifestMediaType, sharedManifest)
+			w.net.Site("www.shared-name.example").Certificate(lookleaptest.CertificateSharedName).File("/m", anmltrust.ManifestMediaType, sharedManifest)
 			a, err := w.ask(c)
 			w.wants(a, err, anmltrust.Full, anmltrust.CodeListed)
 		}},
@@ -219,14 +219,14 @@ func TestRowsOfRecords(t *testing.T) {
 		{"ANML-12.2.2-03", "reject-host-with-a-certificate-of-the-site", func(t *testing.T) {
 			w := newWorld(t, "")
 			c := w.sharedSite("v=anml1;manifest=https://cdn.example/m")
-			w.net.Site("cdn.example").Certificate(lab.SharedName).Body("/m", anmltrust.ManifestMediaType, sharedManifest)
+			w.net.Site("cdn.example").Certificate(lookleaptest.CertificateSharedName).File("/m", anmltrust.ManifestMediaType, sharedManifest)
 			a, err := w.ask(c)
 			w.wants(a, err, none, anmltrust.CodeManifestHost)
 		}},
 		{"ANML-12.2.2-04", "accept-each-status", func(t *testing.T) {
 			for _, code := range []int{301, 302, 303, 307, 308} {
 				w := newWorld(t, manifestOnly)
-				w.brand.Status(manifestPath, code, "Location", "/b").Body("/b", anmltrust.ManifestMediaType, manifest(listed))
+				w.brand.Status(manifestPath, code, "Location", "/b").File("/b", anmltrust.ManifestMediaType, manifest(listed))
 				w.granted(anmltrust.CodeListed)
 			}
 		}},
@@ -234,19 +234,19 @@ func TestRowsOfRecords(t *testing.T) {
 			w := newWorld(t, "")
 			c := w.sharedSite("v=anml1;manifest=https://shared-name.example/m")
 			w.net.Site("shared-name.example").Redirect("/m", "https://www.shared-name.example/m")
-			w.net.Site("www.shared-name.example").Certificate(lab.SharedName).Body("/m", anmltrust.ManifestMediaType, sharedManifest)
+			w.net.Site("www.shared-name.example").Certificate(lookleaptest.CertificateSharedName).File("/m", anmltrust.ManifestMediaType, sharedManifest)
 			a, err := w.ask(c)
 			w.wants(a, err, anmltrust.Full, anmltrust.CodeListed)
 		}},
 		{"ANML-12.2.2-04", "reject-third-hop", func(t *testing.T) {
 			w := newWorld(t, manifestOnly)
-			w.brand.Redirect(manifestPath, "/1").Redirect("/1", "/2").Redirect("/2", "/3").Body("/3", anmltrust.ManifestMediaType, manifest(listed))
+			w.brand.Redirect(manifestPath, "/1").Redirect("/1", "/2").Redirect("/2", "/3").File("/3", anmltrust.ManifestMediaType, manifest(listed))
 			w.denied(anmltrust.CodeManifestRedirect)
 			w.traffic(1, 0, 3)
 		}},
 		{"ANML-12.2.2-04", "reject-at-the-second-hop", func(t *testing.T) {
 			w := newWorld(t, manifestOnly)
-			w.net.Site("cdn.example").Body("/m", anmltrust.ManifestMediaType, manifest(listed))
+			w.net.Site("cdn.example").File("/m", anmltrust.ManifestMediaType, manifest(listed))
 			w.brand.Redirect(manifestPath, "/1").Redirect("/1", "https://cdn.example/m")
 			w.denied(anmltrust.CodeManifestRedirect)
 			if n := len(w.net.Journal().Requests("cdn.example")); n != 0 {
@@ -257,7 +257,7 @@ func TestRowsOfRecords(t *testing.T) {
 			w := newWorld(t, "")
 			c := w.sharedSite("v=anml1;manifest=https://shared-name.example/m")
 			w.net.Site("shared-name.example").Redirect("/m", "https://cdn.example/m")
-			w.net.Site("cdn.example").Certificate(lab.SharedName).Body("/m", anmltrust.ManifestMediaType, sharedManifest)
+			w.net.Site("cdn.example").Certificate(lookleaptest.CertificateSharedName).File("/m", anmltrust.ManifestMediaType, sharedManifest)
 			a, err := w.ask(c)
 			w.wants(a, err, none, anmltrust.CodeManifestRedirect)
 		}},
@@ -330,7 +330,7 @@ func TestRowsOfRecords(t *testing.T) {
 			for n := range 4 {
 				path := fmt.Sprint("/", n)
 				texts = append(texts, "v=anml1;manifest=https://brand.example"+path+";query=https://trust.example"+path)
-				w.brand.Body(path, anmltrust.ManifestMediaType, manifest(listed))
+				w.brand.File(path, anmltrust.ManifestMediaType, manifest(listed))
 			}
 			if a := w.setRecord(texts...).granted(anmltrust.CodeListed); len(a.Sources) != 4 {
 				t.Errorf("%s", a.Sources)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anmltrust"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // each runs a test for each of some statuses.
@@ -84,13 +84,13 @@ func TestRowsOfSources(t *testing.T) {
 		}},
 		{"ANML-12.3-02", "reject-other-types", func(t *testing.T) {
 			for _, mediaType := range []string{"text/plain", "text/html", "text/json", "application/anml+json", "application/problem+json", "application/anml-trust", "application/anml-trust+xml"} {
-				denial(both, anmltrust.CodeManifestType, func(w *world) { w.brand.Body(manifestPath, mediaType, manifest(listed)) })(t)
+				denial(both, anmltrust.CodeManifestType, func(w *world) { w.brand.File(manifestPath, mediaType, manifest(listed)) })(t)
 			}
 		}},
 		{"ANML-12.3-02", "accept-any-with-finding", func(t *testing.T) {
 			for _, mediaType := range []string{"text/plain", "application/octet-stream"} {
 				w := newWorld(t, manifestOnly, anmltrust.Rules{AcceptAnyManifestType: true})
-				w.brand.Body(manifestPath, mediaType, manifest(listed))
+				w.brand.File(manifestPath, mediaType, manifest(listed))
 				if a := w.granted(anmltrust.CodeListed); !has(a.Verdict.Findings, anmltrust.CodeManifestType) {
 					t.Errorf("%s: no finding", mediaType)
 				}
@@ -137,12 +137,12 @@ func TestRowsOfSources(t *testing.T) {
 		}},
 		{"ANML-12.4-10", "accept-json", func(t *testing.T) {
 			for _, mediaType := range []string{"application/json", "application/json; charset=utf-8", "APPLICATION/JSON", "application/x+json"} {
-				approval(queryOnly, anmltrust.CodeQueryAuthorized, func(w *world) { w.trust.Body(queryPath, mediaType, authorized) })(t)
+				approval(queryOnly, anmltrust.CodeQueryAuthorized, func(w *world) { w.trust.File(queryPath, mediaType, authorized) })(t)
 			}
 		}},
 		{"ANML-12.4-10", "reject-other-types", func(t *testing.T) {
 			for _, mediaType := range []string{"text/plain", "text/json", "application/jsonp", "application/xjson", "application/json+xml", "application/octet-stream"} {
-				denial(queryOnly, anmltrust.CodeQueryMalformed, func(w *world) { w.trust.Body(queryPath, mediaType, authorized) })(t)
+				denial(queryOnly, anmltrust.CodeQueryMalformed, func(w *world) { w.trust.File(queryPath, mediaType, authorized) })(t)
 			}
 		}},
 		{"ANML-12.4-11", "accept-64-KiB", approval(queryOnly, anmltrust.CodeQueryAuthorized, body(authorized+strings.Repeat(" ", 64<<10-len(authorized))))},
@@ -252,13 +252,13 @@ func TestRowsOfSources(t *testing.T) {
 		}},
 		{"ANML-12.4-31", "accept-each-5xx", each(func(s int) func(*testing.T) { return fallsBack(status(s)) }, 500, 501, 502, 504, 599)},
 		{"ANML-12.4-31", "accept-without-a-response", func(t *testing.T) {
-			for _, prepare := range []func(*world){func(w *world) { w.trust.Connection(lab.Refused) }, queryFault(lab.Reset()), queryFault(lab.Truncated())} {
+			for _, prepare := range []func(*world){func(w *world) { w.trust.Connection(lookleaptest.ConnectionRefused) }, queryFault(lookleaptest.Reset()), queryFault(lookleaptest.Truncated())} {
 				fallsBack(prepare)(t)
 			}
 		}},
 		{"ANML-12.4-31", "reject-what-does-not-pass", func(t *testing.T) {
 			for code, prepare := range map[lookleap.Code]func(*world){
-				anmltrust.CodeQueryTLS: func(w *world) { w.trust.Certificate(lab.SelfSigned) }, anmltrust.CodeQueryRedirect: status(302, "Location", "/x"),
+				anmltrust.CodeQueryTLS: func(w *world) { w.trust.Certificate(lookleaptest.CertificateSelfSigned) }, anmltrust.CodeQueryRedirect: status(302, "Location", "/x"),
 				anmltrust.CodeQueryMalformed: body("{"), anmltrust.CodeQuery404: status(404), anmltrust.CodeQueryStatus: status(499),
 			} {
 				denial(both, code, isSecure, prepare)(t)
@@ -270,7 +270,7 @@ func TestRowsOfSources(t *testing.T) {
 		{"ANML-12.4-33", "reject-each-2xx", each(refusedQuery(anmltrust.CodeQueryMalformed), 202, 203, 204, 206, 299)},
 		{"ANML-12.4-33", "reject-unfollowed", func(t *testing.T) {
 			w := newWorld(t, queryOnly).status(302, "Location", "https://trust.example/other")
-			w.trust.Body("/other", "application/json", authorized)
+			w.trust.File("/other", "application/json", authorized)
 			w.denied(anmltrust.CodeQueryRedirect)
 			w.traffic(1, 1, 0)
 		}},
@@ -339,7 +339,7 @@ func TestRowsOfSources(t *testing.T) {
 			}
 		}},
 		{"ANML-12.5-11", "accept-manifest-after-5xx", fallsBack(status(500))},
-		{"ANML-12.5-11", "accept-manifest-after-a-network-error", fallsBack(func(w *world) { w.trust.Connection(lab.Refused) })},
+		{"ANML-12.5-11", "accept-manifest-after-a-network-error", fallsBack(func(w *world) { w.trust.Connection(lookleaptest.ConnectionRefused) })},
 		{"ANML-12.5-12", "reject-each-other-status", func(t *testing.T) {
 			for s, code := range map[int]lookleap.Code{201: anmltrust.CodeQueryMalformed, 302: anmltrust.CodeQueryRedirect, 400: anmltrust.CodeQuery400, 403: anmltrust.CodeQueryStatus,
 				404: anmltrust.CodeQuery404, 429: anmltrust.CodeQuery429} {

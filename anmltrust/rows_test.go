@@ -10,7 +10,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anmltrust"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // denial asks the usual question in a world that was prepared.
@@ -63,7 +63,7 @@ func sameTier(t *testing.T) {
 }
 
 // request is the one request that reached the query endpoint.
-func queryRequest(t *testing.T, record string) lab.Request {
+func queryRequest(t *testing.T, record string) lookleaptest.Request {
 	t.Helper()
 	w := newWorld(t, record).secure().query(authorized)
 	w.granted(anmltrust.CodeQueryAuthorized)
@@ -125,11 +125,11 @@ func TestRows(t *testing.T) {
 		{"ANML-12.2.2-03", "reject-cdn", recordDenied(anmltrust.CodeManifestHost, "v=anml1;manifest=https://cdn.example/m")},
 		{"ANML-12.2.2-03", "reject-www-certificate", denial("v=anml1;manifest=https://www.brand.example/m", anmltrust.CodeManifestTLS, func(w *world) { w.net.Site("www.brand.example") })},
 		{"ANML-12.2.2-04", "accept-two-hops", approval(manifestOnly, anmltrust.CodeListed, func(w *world) {
-			w.brand.Redirect(manifestPath, "/a").Status("/a", 308, "Location", "/b").Body("/b", anmltrust.ManifestMediaType, manifest(listed))
+			w.brand.Redirect(manifestPath, "/a").Status("/a", 308, "Location", "/b").File("/b", anmltrust.ManifestMediaType, manifest(listed))
 		})},
 		{"ANML-12.2.2-04", "reject-other-host", denial(manifestOnly, anmltrust.CodeManifestRedirect, manifestStatus(307, "Location", "https://cdn.example/m"))},
 		{"ANML-12.2.2-07", "accept-any-domain", approval("v=anml1;query=https://authz.vendor.example/x", anmltrust.CodeQueryAuthorized, func(w *world) {
-			w.net.Site("authz.vendor.example").Body("/x", "application/json", authorized)
+			w.net.Site("authz.vendor.example").File("/x", "application/json", authorized)
 		})},
 		{"ANML-12.2.2-08", "accept-manifest-first", approval(both, anmltrust.CodeListed)},
 		{"ANML-12.2.2-09", "accept-query-as-is", approval(both, anmltrust.CodeQueryAuthorized, isSecure)},
@@ -174,21 +174,21 @@ func TestRows(t *testing.T) {
 		}},
 		{"ANML-12.3-02", "accept-json-with-finding", func(t *testing.T) {
 			w := newWorld(t, manifestOnly)
-			w.brand.Body(manifestPath, "application/json; charset=utf-8", manifest(listed))
+			w.brand.File(manifestPath, "application/json; charset=utf-8", manifest(listed))
 			if a := w.granted(anmltrust.CodeListed); !has(a.Verdict.Findings, anmltrust.CodeManifestType) {
 				t.Error("no finding")
 			}
 		}},
 		{"ANML-12.3-02", "accept-parameters", approval(manifestOnly, anmltrust.CodeListed, func(w *world) {
-			w.brand.Body(manifestPath, anmltrust.ManifestMediaType+"; charset=utf-8", manifest(listed))
+			w.brand.File(manifestPath, anmltrust.ManifestMediaType+"; charset=utf-8", manifest(listed))
 		})},
-		{"ANML-12.3-02", "reject-octet-stream", denial(manifestOnly, anmltrust.CodeManifestType, func(w *world) { w.brand.Body(manifestPath, "application/octet-stream", manifest(listed)) })},
+		{"ANML-12.3-02", "reject-octet-stream", denial(manifestOnly, anmltrust.CodeManifestType, func(w *world) { w.brand.File(manifestPath, "application/octet-stream", manifest(listed)) })},
 		{"ANML-12.3-02", "accept-any-by-option", func(t *testing.T) {
 			w := newWorld(t, manifestOnly, anmltrust.Rules{AcceptAnyManifestType: true})
-			w.brand.Body(manifestPath, "text/plain", manifest(listed))
+			w.brand.File(manifestPath, "text/plain", manifest(listed))
 			w.granted(anmltrust.CodeListed)
 		}},
-		{"ANML-12.3-03", "reject-tls", denial(both, anmltrust.CodeManifestTLS, func(w *world) { w.brand.Certificate(lab.UnknownCA) })},
+		{"ANML-12.3-03", "reject-tls", denial(both, anmltrust.CodeManifestTLS, func(w *world) { w.brand.Certificate(lookleaptest.CertificateUnknownCA) })},
 		{"ANML-12.3-09", "reject-held-for-ttl", manifestRefused(anmltrust.CodeManifestSiteMismatch, time.Hour, manifestBody(manifest(listed, "site", `"evil.example"`)))},
 		{"ANML-12.3-14", "accept-91-days", sourceRow("M17", "long-lived")},
 		{"ANML-12.3-14", "reject-by-option", func(t *testing.T) {
@@ -209,15 +209,15 @@ func TestRows(t *testing.T) {
 		{"ANML-12.3-32", "reject-no-store", sourceRow("M4", "no-store")},
 		{"ANML-12.4-01", "reject-elsewhere", func(t *testing.T) {
 			w := newWorld(t, manifestOnly).willing()
-			w.brand.Fault(manifestPath, lab.Header("Link", `<https://trust.example/authorize>; rel="query"`))
+			w.brand.Fault(manifestPath, lookleaptest.Header("Link", `<https://trust.example/authorize>; rel="query"`))
 			w.granted(anmltrust.CodeListed)
 			w.traffic(1, 0, 1)
 		}},
 		{"ANML-12.4-02", "accept-foreign-host", approval(both, anmltrust.CodeQueryAuthorized, isSecure)},
-		{"ANML-12.4-02", "reject-its-own-certificate", denial(both, anmltrust.CodeQueryTLS, isSecure, func(w *world) { w.trust.Certificate(lab.WrongName) })},
+		{"ANML-12.4-02", "reject-its-own-certificate", denial(both, anmltrust.CodeQueryTLS, isSecure, func(w *world) { w.trust.Certificate(lookleaptest.CertificateWrongName) })},
 		{"ANML-12.4-03", "accept-order", approval(both, anmltrust.CodeListed)},
 		{"ANML-12.4-04", "accept-four-fields", approval(queryOnly, anmltrust.CodeQueryAuthorized, func(w *world) {
-			w.trust.Body(queryPath, "application/anml+json", `{"trust":{"domain":"evil.example"},`+authorized[1:])
+			w.trust.File(queryPath, "application/anml+json", `{"trust":{"domain":"evil.example"},`+authorized[1:])
 		})},
 		{"ANML-12.4-05", "accept-form", func(t *testing.T) {
 			if r := queryRequest(t, queryOnly); r.Method != "GET" || r.Target != queryPath+"?"+asked {
@@ -253,8 +253,8 @@ func TestRows(t *testing.T) {
 				t.Error(h)
 			}
 		}},
-		{"ANML-12.4-10", "accept-suffix", approval(queryOnly, anmltrust.CodeQueryAuthorized, func(w *world) { w.trust.Body(queryPath, "application/problem+json", authorized) })},
-		{"ANML-12.4-10", "reject-html", denial(queryOnly, anmltrust.CodeQueryMalformed, func(w *world) { w.trust.Body(queryPath, "text/html", authorized) })},
+		{"ANML-12.4-10", "accept-suffix", approval(queryOnly, anmltrust.CodeQueryAuthorized, func(w *world) { w.trust.File(queryPath, "application/problem+json", authorized) })},
+		{"ANML-12.4-10", "reject-html", denial(queryOnly, anmltrust.CodeQueryMalformed, func(w *world) { w.trust.File(queryPath, "text/html", authorized) })},
 		{"ANML-12.4-11", "reject-large", denial(queryOnly, anmltrust.CodeQueryMalformed, body(authorized+strings.Repeat(" ", 64<<10)))},
 		{"ANML-12.4-11", "reject-duplicate", denial(queryOnly, anmltrust.CodeQueryMalformed, body(strings.Replace(authorized, "{", `{"tier":2,`, 1)))},
 		{"ANML-12.4-13", "reject-authorized-false", denial(queryOnly, anmltrust.CodeQueryAuthorizedFalse, body(`{"authorized":false}`))},
@@ -421,7 +421,7 @@ func TestRows(t *testing.T) {
 			w.wants(out[2].Authorization, out[2].Err, none, anmltrust.CodeNoRecord)
 		}},
 		{"ANML-12.8-06", "reject-redirect-to-http", denial(manifestOnly, anmltrust.CodeManifestRedirect, manifestStatus(301, "Location", "http://brand.example/m"))},
-		{"ANML-12.8-07", "reject-self-signed", denial(manifestOnly, anmltrust.CodeManifestTLS, func(w *world) { w.brand.Certificate(lab.SelfSigned) })},
+		{"ANML-12.8-07", "reject-self-signed", denial(manifestOnly, anmltrust.CodeManifestTLS, func(w *world) { w.brand.Certificate(lookleaptest.CertificateSelfSigned) })},
 		{"ANML-12.8-08", "reject-beyond-expires", sourceRow("M16", "expires-in-memory")},
 		{"ANML-12.8-11", "accept-exposed", dnsRow("C7", "states")},
 		{"ANML-13.4-07", "accept-asked-again", sourceRow("M3", "fresh-mode")},

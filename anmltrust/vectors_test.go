@@ -6,7 +6,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anmltrust"
-	"github.com/lookleap/lookleap/internal/vectors"
+	"github.com/lookleap/lookleap/internal/test/vectors"
 )
 
 // vector is one decision, with nothing in it that is ours alone.

@@ -13,7 +13,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anmltrust"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // concurrent asks one cold question many times at once.
@@ -21,8 +21,8 @@ func concurrent(t *testing.T, callers int) {
 	for _, mechanism := range []string{manifestOnly, queryOnly} {
 		synctest.Test(t, func(t *testing.T) {
 			w := newRunningWorld(t, mechanism).willing()
-			w.trust.Fault(queryPath, lab.Delay(time.Second))
-			w.brand.Fault(manifestPath, lab.Delay(time.Second))
+			w.trust.Fault(queryPath, lookleaptest.Delay(time.Second))
+			w.brand.Fault(manifestPath, lookleaptest.Delay(time.Second))
 			var wg sync.WaitGroup
 			for i := range callers {
 				wg.Go(func() {
@@ -50,7 +50,7 @@ func TestConcurrentFirstQuestions(t *testing.T) {
 	t.Run("ANML-12.4-37/accept-servers-of-several-domains", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			w := newRunningWorld(t, manifestOnly).manifest(manifest(entry("a.example", 2, "body") + "," + entry("b.example", 2, "body")))
-			w.brand.Fault(manifestPath, lab.Delay(time.Second))
+			w.brand.Fault(manifestPath, lookleaptest.Delay(time.Second))
 			var wg sync.WaitGroup
 			for _, url := range []string{"https://a.example/x", "https://b.example/x"} {
 				wg.Go(func() {
@@ -66,7 +66,7 @@ func TestConcurrentFirstQuestions(t *testing.T) {
 	t.Run("ANML-12.4-37/accept-one-leaves", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			w := newRunningWorld(t, queryOnly).query(authorized)
-			w.trust.Fault(queryPath, lab.Delay(time.Second))
+			w.trust.Fault(queryPath, lookleaptest.Delay(time.Second))
 			first, leave := context.WithCancel(t.Context())
 			var wg sync.WaitGroup
 			wg.Go(func() {
@@ -92,7 +92,7 @@ func TestSlowSources(t *testing.T) {
 	t.Run("ANML-12.4-34/reject-timeout", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			w := newRunningWorld(t, queryOnly).query(authorized)
-			w.trust.Fault(queryPath, lab.Mute())
+			w.trust.Fault(queryPath, lookleaptest.Mute())
 			begin := time.Now()
 			w.denied(anmltrust.CodeQueryUnavailable)
 			if took := time.Since(begin); took != 10*time.Second {
@@ -103,7 +103,7 @@ func TestSlowSources(t *testing.T) {
 	t.Run("ANML-12.4-34/reject-whole-verification", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			w := newRunningWorld(t, "").setRecord("v=anml1;query=https://trust.example/1", "v=anml1;query=https://trust.example/2", "v=anml1;query=https://trust.example/3", "v=anml1;query=https://trust.example/4")
-			w.trust.Fault("*", lab.Mute())
+			w.trust.Fault("*", lookleaptest.Mute())
 			begin := time.Now()
 			w.denied(lookleap.CodeTimeout)
 			if took := time.Since(begin); took != 30*time.Second {
@@ -114,8 +114,8 @@ func TestSlowSources(t *testing.T) {
 	t.Run("ANML-12.4-34/reject-slow-redirect", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			w := newRunningWorld(t, manifestOnly)
-			w.brand.Handle(manifestPath, lab.Status(302, "Location", "/slow")).Fault(manifestPath, lab.Delay(6*time.Second))
-			w.brand.Fault("/slow", lab.Mute())
+			w.brand.Handle(manifestPath, lookleaptest.Status(302, "Location", "/slow")).Fault(manifestPath, lookleaptest.Delay(6*time.Second))
+			w.brand.Fault("/slow", lookleaptest.Mute())
 			begin := time.Now()
 			a, err := w.ask(shopClaim)
 			w.wants(a, err, anmltrust.Unlisted, anmltrust.CodeManifestUnavailable)
@@ -170,7 +170,7 @@ func TestWithdrawnMeanwhile(t *testing.T) {
 	t.Run("ANML-13.4-07/accept-each-asks-again", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			w := newRunningWorld(t, queryOnly).query(authorized)
-			w.trust.Fault(queryPath, lab.Delay(time.Second))
+			w.trust.Fault(queryPath, lookleaptest.Delay(time.Second))
 			var wg sync.WaitGroup
 			for range 3 {
 				wg.Go(func() {
@@ -228,7 +228,7 @@ func TestRefreshBeginsAfterItsCall(t *testing.T) {
 	t.Run("O20/accept-many-that-wait-together", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			w := newRunningWorld(t, queryOnly).query(authorized)
-			w.trust.Fault(queryPath, lab.Delay(time.Second))
+			w.trust.Fault(queryPath, lookleaptest.Delay(time.Second))
 			var wg sync.WaitGroup
 			for i := range 50 {
 				wg.Go(func() {
@@ -293,7 +293,7 @@ func TestClockSetBackMeanwhile(t *testing.T) {
 			if w.net.Clock().Now().Equal(start) {
 				w.after(-time.Hour)
 			}
-			return w.net.Host().Resolver.Lookup(ctx, name, rr)
+			return w.net.StubHost().Resolver.Lookup(ctx, name, rr)
 		})
 		w.granted(anmltrust.CodeQueryAuthorized)
 		w.traffic(2, 1, 0)
@@ -312,7 +312,7 @@ func TestClockSetBackMeanwhile(t *testing.T) {
 	})
 	t.Run("manifest-of-an-interaction", func(t *testing.T) {
 		w := newWorld(t, manifestOnly).willing()
-		w.brand.Fault(manifestPath, lab.Header("Cache-Control", "no-store"))
+		w.brand.Fault(manifestPath, lookleaptest.Header("Cache-Control", "no-store"))
 		w.in = w.v.Begin()
 		w.granted(anmltrust.CodeListed)
 		w.after(-time.Hour).granted(anmltrust.CodeListed)

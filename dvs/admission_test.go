@@ -8,17 +8,17 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // TestActivation tests who is asked, and what a missing answer means.
 func TestActivation(t *testing.T) {
 	const own, hub = "https://shop.example/s/a/SKILL.md", "https://github.com/example-org/skills/blob/main/refund/SKILL.md"
-	world := func(t *testing.T, p lookleap.ConsentPrompter) (*lab.Internet, *lookleap.Host) {
-		net := lab.ForTest(t)
-		net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", refund)
+	world := func(t *testing.T, p lookleap.ConsentPrompter) (*lookleaptest.Internet, *lookleap.Host) {
+		net := lookleaptest.ForTest(t)
+		net.Site("shop.example").File("/s/a/SKILL.md", "text/markdown", refund)
 		github(net, "/example-org/skills/main/refund/SKILL.md", refund)
-		host := net.Host()
+		host := net.StubHost()
 		host.Prompter = p
 		return net, host
 	}
@@ -102,7 +102,7 @@ func TestActivation(t *testing.T) {
 	}
 	t.Run("DVS-3.1-30/accept-narrowed", func(t *testing.T) {
 		net, host := world(t, &prompter{decide: agree})
-		net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", strings.Replace(refund, "name:", "trust-root: https://shop.example/s/\nname:", 1))
+		net.Site("shop.example").File("/s/a/SKILL.md", "text/markdown", strings.Replace(refund, "name:", "trust-root: https://shop.example/s/\nname:", 1))
 		skill, err := dvs.NewLoader(host, dvs.Options{}).Load(t.Context(), own)
 		if err != nil || skill.Root.String() != "https://shop.example/s/" {
 			t.Fatal(skill, err)
@@ -123,10 +123,10 @@ func TestActivation(t *testing.T) {
 
 func TestResumeActivation(t *testing.T) {
 	const hub = "https://github.com/example-org/skills/blob/main/refund/SKILL.md"
-	pending := func(t *testing.T) (*lab.Internet, *lookleap.Host, *lookleap.PendingError) {
-		net := lab.ForTest(t)
+	pending := func(t *testing.T) (*lookleaptest.Internet, *lookleap.Host, *lookleap.PendingError) {
+		net := lookleaptest.ForTest(t)
 		github(net, "/example-org/skills/main/refund/SKILL.md", refund)
-		host := net.Host()
+		host := net.StubHost()
 		host.Prompter = &prompter{decide: func(*lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
 			return lookleap.ConsentDecision{}, lookleap.ErrConsentPending
 		}}
@@ -173,11 +173,11 @@ func TestOneSkill(t *testing.T) {
 	only := func(req *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
 		return lookleap.ConsentDecision{Digest: req.Digest, Approved: []string{"skill"}}, nil
 	}
-	world := func(t *testing.T, o dvs.Options, decide func(*lookleap.ConsentRequest) (lookleap.ConsentDecision, error)) (*lab.Internet, *dvs.Loader, *prompter) {
-		net, ui := lab.ForTest(t), &prompter{decide: decide}
-		net.Site("raw.githubusercontent.com").Body("/org/skills/main/one/SKILL.md", "text/markdown", refund).
-			Body("/org/skills/main/one/ADVANCED.md", "text/markdown", "more").Body("/org/skills/main/two/SKILL.md", "text/markdown", refund)
-		host := net.Host()
+	world := func(t *testing.T, o dvs.Options, decide func(*lookleap.ConsentRequest) (lookleap.ConsentDecision, error)) (*lookleaptest.Internet, *dvs.Loader, *prompter) {
+		net, ui := lookleaptest.ForTest(t), &prompter{decide: decide}
+		net.Site("raw.githubusercontent.com").File("/org/skills/main/one/SKILL.md", "text/markdown", refund).
+			File("/org/skills/main/one/ADVANCED.md", "text/markdown", "more").File("/org/skills/main/two/SKILL.md", "text/markdown", refund)
+		host := net.StubHost()
 		host.Prompter = ui
 		return net, dvs.NewLoader(host, o), ui
 	}
@@ -214,7 +214,7 @@ func TestOneSkill(t *testing.T) {
 	})
 	t.Run("O56/accept-generic-type-as-under-a-root", func(t *testing.T) {
 		net, loader, _ := world(t, dvs.Options{}, only)
-		net.Site("raw.githubusercontent.com").Body("/org/skills/main/one/SKILL.md", "application/octet-stream", refund)
+		net.Site("raw.githubusercontent.com").File("/org/skills/main/one/SKILL.md", "application/octet-stream", refund)
 		load(t, loader, one)
 	})
 	t.Run("O56/reject-other-bytes", func(t *testing.T) {
@@ -254,7 +254,7 @@ func TestOneSkill(t *testing.T) {
 	} {
 		t.Run("O56/reject-one-skill-with-a-"+name, func(t *testing.T) {
 			net, loader, ui := world(t, dvs.Options{}, only)
-			site := net.Site("raw.githubusercontent.com").Body("/org/skills/main/a*/SKILL.md", "text/markdown", refund)
+			site := net.Site("raw.githubusercontent.com").File("/org/skills/main/a*/SKILL.md", "text/markdown", refund)
 			if c.to != "" {
 				site.Redirect("/org/skills/main/one/SKILL.md", c.to)
 			}
@@ -268,7 +268,7 @@ func TestOneSkill(t *testing.T) {
 	}
 	t.Run("O56/accept-redirect-in-the-directory", func(t *testing.T) {
 		net, loader, _ := world(t, dvs.Options{}, only)
-		net.Site("raw.githubusercontent.com").Redirect("/org/skills/main/one/SKILL.md", "/org/skills/main/one/v2/SKILL.md").Body("/org/skills/main/one/v2/SKILL.md", "text/markdown", refund)
+		net.Site("raw.githubusercontent.com").Redirect("/org/skills/main/one/SKILL.md", "/org/skills/main/one/v2/SKILL.md").File("/org/skills/main/one/v2/SKILL.md", "text/markdown", refund)
 		if skill := load(t, loader, one); skill.Source != dvs.SkillOnly || skill.Root.String() != directory {
 			t.Errorf("%s, %s", skill.Source, skill.Root)
 		}

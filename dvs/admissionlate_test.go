@@ -8,7 +8,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // TestAskedBeforeFetched agrees to skills of another root before they are fetched, and looks at what
@@ -17,7 +17,7 @@ func TestAskedBeforeFetched(t *testing.T) {
 	const child = "https://other.example/s/SKILL.md"
 	world := func(t *testing.T) (w *trustWorld, ref func() (*dvs.Loaded, error)) {
 		w = newTrustWorld(t)
-		w.net.Site("other.example").Body("/s/SKILL.md", "text/markdown", string(skillText("One.\n")))
+		w.net.Site("other.example").File("/s/SKILL.md", "text/markdown", string(skillText("One.\n")))
 		options := dvs.Options{Roots: registry(t, "https://shop.example/")}
 		return w, func() (*dvs.Loaded, error) {
 			parent, err := w.process(options).Load(t.Context(), trustedAt)
@@ -61,7 +61,7 @@ func TestAskedBeforeFetched(t *testing.T) {
 			if _, err := w.process(dvs.Options{}).Load(t.Context(), child); err != nil {
 				t.Fatal(err)
 			}
-			w.net.Site("other.example").Body("/s/SKILL.md", "text/markdown", string(skillText("Two.\n")))
+			w.net.Site("other.example").File("/s/SKILL.md", "text/markdown", string(skillText("Two.\n")))
 			questions := 0
 			w.user.decide = func(req *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
 				questions++
@@ -149,9 +149,9 @@ func TestHopsDeniedLater(t *testing.T) {
 		"reject-last-revoked":  {func(r *dvs.Roots) { r.Revoke(must(dvs.ParseTrustRoot("https://shop.example/t/", dvs.Rules{}))) }, dvs.CodeRevoked},
 	} {
 		t.Run("DVS-7-03/"+name, func(t *testing.T) {
-			net := lab.ForTest(t)
-			net.Site("shop.example").Redirect("/s/a/SKILL.md", "/bad/SKILL.md").Redirect("/bad/SKILL.md", "/t/SKILL.md").Body("/t/SKILL.md", "text/markdown", refund)
-			host := net.Host()
+			net := lookleaptest.ForTest(t)
+			net.Site("shop.example").Redirect("/s/a/SKILL.md", "/bad/SKILL.md").Redirect("/bad/SKILL.md", "/t/SKILL.md").File("/t/SKILL.md", "text/markdown", refund)
+			host := net.StubHost()
 			host.Cache = lookleap.NewMemoryCache(10)
 			for _, step := range []struct {
 				deny func(*dvs.Roots)
@@ -226,11 +226,11 @@ func TestRootThatTheUserMayNotDeclare(t *testing.T) {
 // TestHopDeniedLater reads a redirect from a copy that another process shared. The verdict has the
 // checks of the skill, and says what the policy of this loader denies.
 func TestHopDeniedLater(t *testing.T) {
-	net := lab.ForTest(t)
-	net.Site("shop.example").Redirect("/s/a/SKILL.md", "/bad/SKILL.md").Body("/bad/SKILL.md", "text/markdown", refund)
+	net := lookleaptest.ForTest(t)
+	net.Site("shop.example").Redirect("/s/a/SKILL.md", "/bad/SKILL.md").File("/bad/SKILL.md", "text/markdown", refund)
 	cache := lookleap.NewMemoryCache(10)
 	load := func(options dvs.Options) error {
-		host := net.Host()
+		host := net.StubHost()
 		host.Cache = cache
 		options.Roots = registry(t, "https://shop.example/")
 		_, err := dvs.NewLoader(host, options).Load(t.Context(), trustedAt)
@@ -251,9 +251,9 @@ func TestHopDeniedLater(t *testing.T) {
 // program says that the platform ignores the case of a publisher's name.
 func TestDirectoryThatWasAnotherOne(t *testing.T) {
 	for _, fold := range []int{0, 1} { // whether another entry ignores the case of the publisher's name
-		net := lab.ForTest(t)
-		net.Site("code.example").Body("/Org/s/SKILL.md", "text/markdown", refund)
-		host, roots := net.Host(), dvs.NewRoots(dvs.Rules{})
+		net := lookleaptest.ForTest(t)
+		net.Site("code.example").File("/Org/s/SKILL.md", "text/markdown", refund)
+		host, roots := net.StubHost(), dvs.NewRoots(dvs.Rules{})
 		add := func(fold int) {
 			if _, err := roots.AddPlatform(dvs.Platform{Name: "code", Hosts: []string{"code.example"}, Owner: 1, Fold: fold}); err != nil {
 				t.Error(err)
@@ -312,7 +312,7 @@ func TestLockedLevels(t *testing.T) {
 // by the root of the claim and not by the narrower one of the file.
 func TestNarrowedWhileAsked(t *testing.T) {
 	w := newTrustWorld(t)
-	w.site.Redirect("/s/a/SKILL.md", "/t/SKILL.md").Body("/t/SKILL.md", "text/markdown", strings.Replace(refund, "name:", "trust-root: https://shop.example/s/a/\nname:", 1))
+	w.site.Redirect("/s/a/SKILL.md", "/t/SKILL.md").File("/t/SKILL.md", "text/markdown", strings.Replace(refund, "name:", "trust-root: https://shop.example/s/a/\nname:", 1))
 	w.user.decide = func(req *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
 		w.net.Clock().Advance(20 * time.Minute)
 		return agree(req)
@@ -371,7 +371,7 @@ func TestRegisteredAgain(t *testing.T) {
 	}{
 		{string(skillText("One.\n")), false}, {string(skillText("Two.\n")), false}, {strings.Replace(string(skillText("Two.\n")), "Refunds", "Now refunds", 1), true},
 	} {
-		w.site.Body("/s/a/SKILL.md", "text/markdown", step.file)
+		w.site.File("/s/a/SKILL.md", "text/markdown", step.file)
 		r, err := l.Register(t.Context(), trustedAt)
 		if err != nil || hasFinding(r.Verdict, dvs.CodeChanged) != step.changed {
 			t.Errorf("step %d: %+v, %v", i, r, err)
@@ -398,7 +398,7 @@ func TestRootDeclaredWhileAsked(t *testing.T) {
 // TestRootIsNotOptional: a gist has no directory of its own that could be the root of the skill alone.
 func TestRootIsNotOptional(t *testing.T) {
 	w := newAdmissionWorld(t)
-	w.net.Site("gist.githubusercontent.com").Body("*", "text/plain", refund)
+	w.net.Site("gist.githubusercontent.com").File("*", "text/plain", refund)
 	if _, err := dvs.NewLoader(w.host, dvs.Options{}).Load(t.Context(), "https://gist.github.com/o/0123456789abcdef/raw/SKILL.md"); err != nil {
 		t.Fatal(err)
 	}

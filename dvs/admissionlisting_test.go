@@ -8,7 +8,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // TestRegisterListing registers what an index tells, of which nothing is fetched
@@ -18,11 +18,11 @@ func TestRegisterListing(t *testing.T) {
 	v2 := func(digest dvs.Digest) string {
 		return fmt.Sprintf(`{"$schema":%q,"skills":[{"name":"refund","type":"skill-md","description":"Refunds an order.","url":"/.well-known/skills/refund/SKILL.md","digest":%q}]}`, dvs.IndexSchema, digest)
 	}
-	world := func(t *testing.T, index string) (*lab.Internet, *lab.Site, *dvs.Loader, dvs.Listing) {
+	world := func(t *testing.T, index string) (*lookleaptest.Internet, *lookleaptest.Site, *dvs.Loader, dvs.Listing) {
 		t.Helper()
-		net := lab.ForTest(t)
-		site := net.Site("shop.example").Body(file, "text/markdown", refund).Body(skills+"index.json", "application/json", index)
-		loader := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://shop.example/")})
+		net := lookleaptest.ForTest(t)
+		site := net.Site("shop.example").File(file, "text/markdown", refund).File(skills+"index.json", "application/json", index)
+		loader := dvs.NewLoader(net.StubHost(), dvs.Options{Roots: registry(t, "https://shop.example/")})
 		for listing, err := range loader.Discover(t.Context(), "https://shop.example/") {
 			if err == nil {
 				return net, site, loader, listing
@@ -31,7 +31,7 @@ func TestRegisterListing(t *testing.T) {
 		t.Fatal("nothing is listed")
 		return nil, nil, nil, dvs.Listing{}
 	}
-	asked := func(net *lab.Internet) bool {
+	asked := func(net *lookleaptest.Internet) bool {
 		return slices.Contains(net.Journal().Paths("shop.example"), "GET "+file)
 	}
 	const index = `[{"name":"refund","description":"Refunds\nan order."}]`
@@ -56,7 +56,7 @@ func TestRegisterListing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		site.Body(file, "text/markdown", strings.Join(strings.SplitAfter(refund, "---\n")[:2], ""))
+		site.File(file, "text/markdown", strings.Join(strings.SplitAfter(refund, "---\n")[:2], ""))
 		if skill, err := r.Activate(t.Context()); lookleap.CodeOf(err) != "empty-body" || skill != nil {
 			t.Error(skill, err)
 		}
@@ -107,9 +107,9 @@ func TestRegisterListing(t *testing.T) {
 		}
 	})
 	t.Run("DVS-4.3-13/accept-one-line", func(t *testing.T) {
-		net := lab.ForTest(t)
-		net.Site("shop.example").Body("/a/SKILL.md", "text/markdown", "---\nname: \"a\\n\\nother: b\"\ndescription: c\n---\nx\n")
-		r, err := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://shop.example/"), Profile: dvs.Lenient}).Register(t.Context(), "https://shop.example/a/")
+		net := lookleaptest.ForTest(t)
+		net.Site("shop.example").File("/a/SKILL.md", "text/markdown", "---\nname: \"a\\n\\nother: b\"\ndescription: c\n---\nx\n")
+		r, err := dvs.NewLoader(net.StubHost(), dvs.Options{Roots: registry(t, "https://shop.example/"), Profile: dvs.Lenient}).Register(t.Context(), "https://shop.example/a/")
 		if err != nil || r.ContextText() != "a other: b: c" {
 			t.Errorf("%v, %v", r, err)
 		}
@@ -150,12 +150,12 @@ func TestRegisterListing(t *testing.T) {
 		}
 	})
 	t.Run("DVS-3.1-28/reject-unconfirmed-platform", func(t *testing.T) {
-		net := lab.ForTest(t)
+		net := lookleaptest.ForTest(t)
 		u, err := dvs.ParseSkillURL("https://github.com/example-org/skills/blob/main/refund/SKILL.md", dvs.Rules{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := dvs.NewLoader(net.Host(), dvs.Options{}).RegisterListing(t.Context(), dvs.Listing{Skill: u, Name: "refund", Description: "d"})
+		r, err := dvs.NewLoader(net.StubHost(), dvs.Options{}).RegisterListing(t.Context(), dvs.Listing{Skill: u, Name: "refund", Description: "d"})
 		if lookleap.CodeOf(err) != dvs.CodeNeedsRoot || r != nil {
 			t.Error(r, err)
 		}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 const hubSkill = "https://github.com/o/r/blob/main/a/SKILL.md"
@@ -19,20 +19,20 @@ const hubSkill = "https://github.com/o/r/blob/main/a/SKILL.md"
 // admissionWorld is an internet with skills of an own host and of a platform. It notes the events.
 type admissionWorld struct {
 	t    *testing.T
-	net  *lab.Internet
-	shop *lab.Site
-	raw  *lab.Site
+	net  *lookleaptest.Internet
+	shop *lookleaptest.Site
+	raw  *lookleaptest.Site
 	host *lookleap.Host
 	user *prompter
 
-	events lab.Events
+	events lookleaptest.Events
 }
 
 func newAdmissionWorld(t *testing.T) *admissionWorld {
-	w := &admissionWorld{t: t, net: lab.ForTest(t), user: &prompter{decide: agree}}
-	w.shop = w.net.Site("shop.example").Body("*", "text/markdown", refund)
+	w := &admissionWorld{t: t, net: lookleaptest.ForTest(t), user: &prompter{decide: agree}}
+	w.shop = w.net.Site("shop.example").File("*", "text/markdown", refund)
 	w.raw = github(w.net, "/o/r/main/a/SKILL.md", refund)
-	w.host = w.net.Host()
+	w.host = w.net.StubHost()
 	w.host.Prompter = w.user
 	w.host.Asking = lookleap.AskLimits{Refusal: -1, Prompts: -1}
 	w.host.Observe = w.events.Observe
@@ -108,7 +108,7 @@ func TestRegistryChangesMeanwhile(t *testing.T) {
 	})
 	t.Run("A32/reject-reference-blocked-during-the-dialogue", func(t *testing.T) {
 		w := newAdmissionWorld(t)
-		w.net.Site("other.example").Body("*", "text/markdown", refund)
+		w.net.Site("other.example").File("*", "text/markdown", refund)
 		l := dvs.NewLoader(w.host, dvs.Options{Roots: registry(t, "https://shop.example/")})
 		parent, err := l.Load(t.Context(), "https://shop.example/s/a/SKILL.md")
 		if err != nil {
@@ -121,7 +121,7 @@ func TestRegistryChangesMeanwhile(t *testing.T) {
 	})
 	t.Run("DVS-3.1-28/reject-derived-without-a-root-to-agree-to", func(t *testing.T) {
 		w := newAdmissionWorld(t)
-		w.raw.Redirect("/o/r/main/a/SKILL.md", "/o/r/main/b/SKILL.md").Body("/o/r/main/b/SKILL.md", "text/plain", refund)
+		w.raw.Redirect("/o/r/main/a/SKILL.md", "/o/r/main/b/SKILL.md").File("/o/r/main/b/SKILL.md", "text/plain", refund)
 		l := dvs.NewLoader(w.host, dvs.Options{Policies: []*dvs.Policy{{Register: dvs.RegisterProgram}}})
 		if skill, err := l.Load(t.Context(), hubSkill); lookleap.CodeOf(err) != dvs.CodeNeedsRoot || skill != nil {
 			t.Errorf("got %v", err)
@@ -192,7 +192,7 @@ func TestSessionConsents(t *testing.T) {
 	})
 	t.Run("DVS-7-03/accept-copies-end-with-a-revocation", func(t *testing.T) {
 		w := newAdmissionWorld(t)
-		w.shop.Fault("/s/a/SKILL.md", lab.Header("Cache-Control", "max-age=3600"))
+		w.shop.Fault("/s/a/SKILL.md", lookleaptest.Header("Cache-Control", "max-age=3600"))
 		l := dvs.NewLoader(w.host, dvs.Options{Roots: registry(t, "https://shop.example/")})
 		load(t, w, l, 0)
 		load(t, w, l, 0)
@@ -211,7 +211,7 @@ func TestSessionConsents(t *testing.T) {
 			asked  int
 		}{"accept-unchanged": {refund, 1}, "reject-changed": {strings.Replace(refund, "order", "card", 1) + "More.\n", 2}} {
 			w := newAdmissionWorld(t)
-			w.shop.Body("/s/a/scripts/x.sh", "text/plain", "#!/bin/sh\n")
+			w.shop.File("/s/a/scripts/x.sh", "text/plain", "#!/bin/sh\n")
 			w.user.decide = func(req *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
 				d, err := agree(req)
 				d.Until = w.net.Clock().Now().Add(20 * time.Hour)
@@ -226,7 +226,7 @@ func TestSessionConsents(t *testing.T) {
 				if _, err := skill.Approve(t.Context(), dvs.Invocation{Script: "scripts/x.sh"}); err != nil {
 					t.Fatal(err)
 				}
-				w.shop.Body("/s/a/SKILL.md", "text/markdown", c.change)
+				w.shop.File("/s/a/SKILL.md", "text/markdown", c.change)
 				w.net.Clock().Advance(2 * time.Hour)
 			}
 			if w.user.count() != c.asked {
@@ -249,7 +249,7 @@ func TestSessionConsents(t *testing.T) {
 		}
 		refer(1)
 		refer(1)
-		w.raw.Body("/o/r/main/a/SKILL.md", "text/plain", refund+"Now something else.\n")
+		w.raw.File("/o/r/main/a/SKILL.md", "text/plain", refund+"Now something else.\n")
 		w.net.Clock().Advance(2 * time.Hour)
 		refer(2)
 	})
@@ -364,7 +364,7 @@ func TestAdmissionKept(t *testing.T) {
 	})
 	t.Run("DVS-6-02/reject-change-that-the-user-has-not-seen", func(t *testing.T) {
 		w := newTrustWorld(t)
-		w.net.Site("parent.example").Body("*", "text/markdown", refund)
+		w.net.Site("parent.example").File("*", "text/markdown", refund)
 		w.load(dvs.Options{}, lookleap.CodeOK, 1)
 		w.publish("Ask for the card number.\n")
 		parent, err := w.process(dvs.Options{Roots: registry(t, "https://parent.example/")}).Load(t.Context(), "https://parent.example/s/SKILL.md")
@@ -410,7 +410,7 @@ func TestAdmissionReported(t *testing.T) {
 	})
 	t.Run("DVS-5.2-08/accept-pending-is-no-refusal", func(t *testing.T) {
 		w := newAdmissionWorld(t)
-		w.net.Site("other.example").Body("*", "text/plain", "x")
+		w.net.Site("other.example").File("*", "text/plain", "x")
 		l := dvs.NewLoader(w.host, dvs.Options{Roots: registry(t, "https://shop.example/")})
 		skill, err := l.Load(t.Context(), "https://shop.example/s/a/SKILL.md")
 		if err != nil {
@@ -435,7 +435,7 @@ func TestAdmissionReported(t *testing.T) {
 	})
 	t.Run("DVS-4.3-01/reject-with-the-place", func(t *testing.T) {
 		w := newAdmissionWorld(t)
-		w.shop.Body("/s/a/SKILL.md", "text/markdown", "---\nname: a\ndescription: [\n---\nx\n")
+		w.shop.File("/s/a/SKILL.md", "text/markdown", "---\nname: a\ndescription: [\n---\nx\n")
 		_, err := dvs.NewLoader(w.host, dvs.Options{Roots: registry(t, "https://shop.example/")}).Load(t.Context(), "https://shop.example/s/a/SKILL.md")
 		var no *lookleap.VerifyError
 		if !errors.As(err, &no) || !strings.HasPrefix(no.Verdict.Summary, "3:14: ") {
@@ -460,7 +460,7 @@ func TestAdmissionReported(t *testing.T) {
 	})
 	t.Run("DVS-3.1-30/accept-bundle-of-a-narrowed-skill", func(t *testing.T) {
 		w := newAdmissionWorld(t)
-		w.shop.Body("/s/a/SKILL.md", "text/markdown", strings.Replace(refund, "name:", "trust-root: https://shop.example/s/a/\nname:", 1)).Body("/s/a/ADVANCED.md", "text/markdown", "x")
+		w.shop.File("/s/a/SKILL.md", "text/markdown", strings.Replace(refund, "name:", "trust-root: https://shop.example/s/a/\nname:", 1)).File("/s/a/ADVANCED.md", "text/markdown", "x")
 		skill, err := dvs.NewLoader(w.host, dvs.Options{Roots: registry(t, "https://shop.example/")}).Load(t.Context(), "https://shop.example/s/a/SKILL.md")
 		if err != nil || skill.Root.String() != "https://shop.example/s/a/" {
 			t.Fatal(skill, err)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // TestAliases has other names of platforms, and queries that show a page in another way.
@@ -56,9 +56,9 @@ func TestAliases(t *testing.T) {
 		}
 	})
 	t.Run("B04/accept-loaded-from-the-bytes", func(t *testing.T) {
-		net := lab.ForTest(t)
+		net := lookleaptest.ForTest(t)
 		github(net, "/o/r/main/a/SKILL.md", refund)
-		loader := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://github.com/o/")})
+		loader := dvs.NewLoader(net.StubHost(), dvs.Options{Roots: registry(t, "https://github.com/o/")})
 		skill, err := loader.Load(t.Context(), "https://www.github.com/o/r/blob/main/a/SKILL.md?plain=1")
 		if err != nil || skill.ID.String() != page || len(net.Journal().Requests("www.github.com")) != 0 {
 			t.Fatal(err)

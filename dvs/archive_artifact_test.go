@@ -13,7 +13,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // packed are the files of a skill that is served as an archive.
@@ -39,10 +39,10 @@ func TestLoadArchive(t *testing.T) {
 	for _, format := range bothFormats {
 		name := strings.TrimPrefix(format.Extension(), ".")
 		at := "/s/refund" + format.Extension()
-		world := func(t *testing.T, body string, options dvs.Options, decide func(*lookleap.ConsentRequest) (lookleap.ConsentDecision, error)) (*lab.Internet, *dvs.Loader, *prompter) {
-			net, ui := lab.ForTest(t), &prompter{decide: decide}
-			net.Site("shop.example").Body(at, format.MediaType(), body)
-			host := net.Host()
+		world := func(t *testing.T, body string, options dvs.Options, decide func(*lookleap.ConsentRequest) (lookleap.ConsentDecision, error)) (*lookleaptest.Internet, *dvs.Loader, *prompter) {
+			net, ui := lookleaptest.ForTest(t), &prompter{decide: decide}
+			net.Site("shop.example").File(at, format.MediaType(), body)
+			host := net.StubHost()
 			host.Prompter = ui
 			return net, dvs.NewLoader(host, options), ui
 		}
@@ -75,7 +75,7 @@ func TestLoadArchive(t *testing.T) {
 		})
 		t.Run("DVS-4.4-04/accept-file-beside-the-archive-"+name, func(t *testing.T) {
 			net, loader, _ := world(t, good, dvs.Options{Roots: registry(t, "https://shop.example/")}, decline)
-			net.Site("shop.example").Body("/s/other/GUIDE.md", "text/markdown", "more")
+			net.Site("shop.example").File("/s/other/GUIDE.md", "text/markdown", "more")
 			skill, err := loader.Load(t.Context(), "https://shop.example"+at)
 			if err != nil {
 				t.Fatal(err)
@@ -173,7 +173,7 @@ func TestLoadArchive(t *testing.T) {
 				t.Fatal(err)
 			}
 			decision, _ := agree(ui.asked[0])
-			got, err := dvs.NewLoader(net.Host(), dvs.Options{}).Resume(t.Context(), pending.State, decision)
+			got, err := dvs.NewLoader(net.StubHost(), dvs.Options{}).Resume(t.Context(), pending.State, decision)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -199,7 +199,7 @@ func TestLoadArchive(t *testing.T) {
 		} {
 			t.Run("DVS-4.1-01/"+what+"-"+name, func(t *testing.T) {
 				net, loader, _ := world(t, "", dvs.Options{Roots: registry(t, "https://shop.example/"), Limits: dvs.Limits{Archive: 256 << 10}}, decline)
-				net.Site("shop.example").Body(at, c.mediaType, c.body)
+				net.Site("shop.example").File(at, c.mediaType, c.body)
 				skill, err := loader.Load(t.Context(), "https://shop.example"+at)
 				if lookleap.CodeOf(err) != c.want || (err == nil) != (skill != nil) {
 					t.Error(err)
@@ -237,10 +237,10 @@ func TestLoadArchive(t *testing.T) {
 		})
 	}
 	t.Run("DVS-3.1-28/accept-this-archive-only", func(t *testing.T) {
-		net := lab.ForTest(t)
-		net.Site("github.com").Body("*", "text/html", "<p>a page</p>")
-		net.Site("raw.githubusercontent.com").Body("/o/r/main/refund.zip", "application/zip", archive(t, dvs.Zip, packed))
-		host := net.Host()
+		net := lookleaptest.ForTest(t)
+		net.Site("github.com").File("*", "text/html", "<p>a page</p>")
+		net.Site("raw.githubusercontent.com").File("/o/r/main/refund.zip", "application/zip", archive(t, dvs.Zip, packed))
+		host := net.StubHost()
 		host.Prompter = &prompter{decide: func(req *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
 			return lookleap.ConsentDecision{Digest: req.Digest, Approved: []string{"skill"}}, nil
 		}}
@@ -256,16 +256,16 @@ func TestLoadArchive(t *testing.T) {
 		}
 	})
 	t.Run("DVS-4.6-03/accept-changed", func(t *testing.T) {
-		net := lab.ForTest(t)
-		site := net.Site("shop.example").Body("/a.zip", "application/zip", archive(t, dvs.Zip, packed))
-		loader := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://shop.example/")})
+		net := lookleaptest.ForTest(t)
+		site := net.Site("shop.example").File("/a.zip", "application/zip", archive(t, dvs.Zip, packed))
+		loader := dvs.NewLoader(net.StubHost(), dvs.Options{Roots: registry(t, "https://shop.example/")})
 		r, err := loader.Register(t.Context(), "https://shop.example/a.zip")
 		if err != nil {
 			t.Fatal(err)
 		}
 		other := maps.Clone(packed)
 		other["scripts/x.sh"] = []byte("#!/bin/sh\necho other\n")
-		site.Body("/a.zip", "application/zip", archive(t, dvs.Zip, other))
+		site.File("/a.zip", "application/zip", archive(t, dvs.Zip, other))
 		skill, err := r.Activate(t.Context())
 		if err != nil || !hasFinding(skill.Verdict, dvs.CodeChanged) {
 			t.Error("a changed script of an archive is not reported", err)
@@ -308,21 +308,21 @@ func TestForeignListing(t *testing.T) {
 	const root, index = "https://shop.example/", "/.well-known/agent-skills/index.json"
 	zipped := archive(t, dvs.Zip, packed)
 	type world struct {
-		net    *lab.Internet
+		net    *lookleaptest.Internet
 		loader *dvs.Loader
 		ui     *prompter
 		listed []dvs.Listing
 	}
 	build := func(t *testing.T, decide func(*lookleap.ConsentRequest) (lookleap.ConsentDecision, error), roots ...string) *world {
-		w := &world{net: lab.ForTest(t), ui: &prompter{decide: decide}}
-		w.net.Site("shop.example").Body(index, "application/json", `{"$schema":"`+dvs.IndexSchema+`","skills":[
+		w := &world{net: lookleaptest.ForTest(t), ui: &prompter{decide: decide}}
+		w.net.Site("shop.example").File(index, "application/json", `{"$schema":"`+dvs.IndexSchema+`","skills":[
 			{"name":"refund","type":"skill-md","description":"The shop says so.","url":"https://cdn.example/s/a/SKILL.md","digest":"`+digestOf(refund)+`"},
 			{"name":"refund-zip","type":"archive","description":"d","url":"https://cdn.example/download/a","digest":"`+digestOf(zipped)+`"},
 			{"name":"note","type":"skill-md","description":"d","url":"https://cdn.example/guides/note.md","digest":"`+digestOf(refund)+`"},
 			{"name":"other","type":"skill-md","description":"d","url":"https://cdn.example/s/b/SKILL.md","digest":"`+digestOf("what was there before")+`"}]}`)
-		w.net.Site("cdn.example").Body("/s/a/SKILL.md", "text/markdown", refund).Body("/download/a", "application/octet-stream", zipped).
-			Body("/guides/note.md", "text/markdown", refund).Body("/guides/ADVANCED.md", "text/markdown", "x").Body("/guides/x.sh", "text/plain", "#!/bin/sh\n").Body("/s/b/SKILL.md", "text/markdown", refund)
-		host := w.net.Host()
+		w.net.Site("cdn.example").File("/s/a/SKILL.md", "text/markdown", refund).File("/download/a", "application/octet-stream", zipped).
+			File("/guides/note.md", "text/markdown", refund).File("/guides/ADVANCED.md", "text/markdown", "x").File("/guides/x.sh", "text/plain", "#!/bin/sh\n").File("/s/b/SKILL.md", "text/markdown", refund)
+		host := w.net.StubHost()
 		host.Prompter = w.ui
 		w.loader = dvs.NewLoader(host, dvs.Options{Roots: registry(t, append(roots, root)...)})
 		for l, err := range w.loader.Discover(t.Context(), root) {
@@ -436,7 +436,7 @@ func TestForeignListing(t *testing.T) {
 			t.Fatal(err)
 		}
 		decision, _ := agree(w.ui.asked[0])
-		got, err := dvs.NewLoader(w.net.Host(), dvs.Options{}).Resume(t.Context(), pending.State, decision)
+		got, err := dvs.NewLoader(w.net.StubHost(), dvs.Options{}).Resume(t.Context(), pending.State, decision)
 		if err != nil || got.Loaded == nil {
 			t.Fatal(err)
 		}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 func FuzzFileName(f *testing.F) {
@@ -40,20 +40,20 @@ func TestBundleFollows(t *testing.T) {
 		"Read [the guide](references/GUIDE.md), [gone](references/GONE.md) and [the page](PAGE.md).\n" +
 		"Your project has README.md, src/main.go and `docs/plan.md`. Use data/one.csv or data/none.csv.\n\n" +
 		"    tail notes/today.md config.md\n\nSee [b](../b/SKILL.md) and [up](../up.md), and https://shop.example/s/a/assets/logo.png.\n"
-	build := func(t *testing.T, listing string) (*lab.Internet, *dvs.Loaded) {
-		net := lab.ForTest(t)
+	build := func(t *testing.T, listing string) (*lookleaptest.Internet, *dvs.Loaded) {
+		net := lookleaptest.ForTest(t)
 		net.Site("shop.example").
-			Body("/s/a/SKILL.md", "text/markdown", text).
-			Body("/s/a/references/GUIDE.md", "text/markdown", "See [more](MORE.md), scripts/run.py, [root](references/ROOT.md), [back](GUIDE.md) and [back](../SKILL.md).\n").
-			Body("/s/a/references/MORE.md", "text/markdown", "See [gone](GONE.md) and [out](../../out.md).\n").
-			Body("/s/a/references/ROOT.md", "text/markdown", "the end\n").
-			Body("/s/a/scripts/run.py", "text/plain", "print()").
-			Body("/s/a/data/one.csv", "text/csv", "1").
-			Body("/s/a/assets/logo.png", "image/png", "png").
-			Body("/s/a/listed.txt", "text/plain", "listed").
-			Body("/s/a/PAGE.md", "text/html", "<p>not found").
-			Body("/.well-known/skills/index.json", "application/json", listing)
-		loader := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://shop.example/"), Indexes: []string{dvs.SkillsPrefix}})
+			File("/s/a/SKILL.md", "text/markdown", text).
+			File("/s/a/references/GUIDE.md", "text/markdown", "See [more](MORE.md), scripts/run.py, [root](references/ROOT.md), [back](GUIDE.md) and [back](../SKILL.md).\n").
+			File("/s/a/references/MORE.md", "text/markdown", "See [gone](GONE.md) and [out](../../out.md).\n").
+			File("/s/a/references/ROOT.md", "text/markdown", "the end\n").
+			File("/s/a/scripts/run.py", "text/plain", "print()").
+			File("/s/a/data/one.csv", "text/csv", "1").
+			File("/s/a/assets/logo.png", "image/png", "png").
+			File("/s/a/listed.txt", "text/plain", "listed").
+			File("/s/a/PAGE.md", "text/html", "<p>not found").
+			File("/.well-known/skills/index.json", "application/json", listing)
+		loader := dvs.NewLoader(net.StubHost(), dvs.Options{Roots: registry(t, "https://shop.example/"), Indexes: []string{dvs.SkillsPrefix}})
 		if listing == "" {
 			skill, err := loader.Load(t.Context(), "https://shop.example/s/a/SKILL.md")
 			if err != nil {
@@ -129,13 +129,13 @@ func TestBundleFollows(t *testing.T) {
 		}
 	})
 	t.Run("DVS-4.1-04/accept-few-requests-in-vain", func(t *testing.T) {
-		net := lab.ForTest(t)
+		net := lookleaptest.ForTest(t)
 		var names strings.Builder
 		for i := range 40 {
 			fmt.Fprintf(&names, "Use data/%d.csv.\n", i)
 		}
-		net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", "---\nname: a\ndescription: b\n---\n"+names.String())
-		skill, err := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://shop.example/")}).Load(t.Context(), "https://shop.example/s/a/SKILL.md")
+		net.Site("shop.example").File("/s/a/SKILL.md", "text/markdown", "---\nname: a\ndescription: b\n---\n"+names.String())
+		skill, err := dvs.NewLoader(net.StubHost(), dvs.Options{Roots: registry(t, "https://shop.example/")}).Load(t.Context(), "https://shop.example/s/a/SKILL.md")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -153,9 +153,9 @@ func TestBundleFollows(t *testing.T) {
 			}
 			files[fmt.Sprintf("docs/%d.md", i)] = []byte(text.String())
 		}
-		net := lab.ForTest(t)
-		net.Site("shop.example").Body("/a.zip", "application/zip", archive(t, dvs.Zip, files))
-		skill, err := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://shop.example/")}).Load(t.Context(), "https://shop.example/a.zip")
+		net := lookleaptest.ForTest(t)
+		net.Site("shop.example").File("/a.zip", "application/zip", archive(t, dvs.Zip, files))
+		skill, err := dvs.NewLoader(net.StubHost(), dvs.Options{Roots: registry(t, "https://shop.example/")}).Load(t.Context(), "https://shop.example/a.zip")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -165,9 +165,9 @@ func TestBundleFollows(t *testing.T) {
 		}
 	})
 	t.Run("D08/reject-many-files", func(t *testing.T) {
-		net := lab.ForTest(t)
-		net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", "---\nname: a\ndescription: b\n---\n[1](1.md) [2](2.md) [3](3.md)\n").Body("*", "text/markdown", "x")
-		skill, err := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://shop.example/"), Limits: dvs.Limits{Files: 3}}).Load(t.Context(), "https://shop.example/s/a/SKILL.md")
+		net := lookleaptest.ForTest(t)
+		net.Site("shop.example").File("/s/a/SKILL.md", "text/markdown", "---\nname: a\ndescription: b\n---\n[1](1.md) [2](2.md) [3](3.md)\n").File("*", "text/markdown", "x")
+		skill, err := dvs.NewLoader(net.StubHost(), dvs.Options{Roots: registry(t, "https://shop.example/"), Limits: dvs.Limits{Files: 3}}).Load(t.Context(), "https://shop.example/s/a/SKILL.md")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,15 +8,15 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // bundled loads a skill with files below it, and bundles them. It returns the bundle and the paths
 // below the skill's directory that were asked for.
 func bundled(t *testing.T, files map[string]string, named ...string) (dvs.Bundle, []string, error) {
 	t.Helper()
-	net := lab.ForTest(t)
-	site := net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", "---\nname: a\ndescription: b\n---\n"+files["SKILL.md"])
+	net := lookleaptest.ForTest(t)
+	site := net.Site("shop.example").File("/s/a/SKILL.md", "text/markdown", "---\nname: a\ndescription: b\n---\n"+files["SKILL.md"])
 	for name, text := range files {
 		kind := "text/plain"
 		switch {
@@ -27,9 +27,9 @@ func bundled(t *testing.T, files map[string]string, named ...string) (dvs.Bundle
 		case strings.HasSuffix(name, ".md"):
 			kind = "text/markdown"
 		}
-		site.Body("/s/a/"+name, kind, text)
+		site.File("/s/a/"+name, kind, text)
 	}
-	skill, err := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://shop.example/"), Limits: dvs.Limits{Resource: 1000}}).Load(t.Context(), scriptSkill)
+	skill, err := dvs.NewLoader(net.StubHost(), dvs.Options{Roots: registry(t, "https://shop.example/"), Limits: dvs.Limits{Resource: 1000}}).Load(t.Context(), scriptSkill)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,13 +123,13 @@ func TestBundleReads(t *testing.T) {
 // TestBundleListed bundles what an index of v0.1 or an archive has.
 func TestBundleListed(t *testing.T) {
 	listed := func(t *testing.T, names string, files map[string]string) (dvs.Bundle, error) {
-		net := lab.ForTest(t)
-		site := net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", refund).
-			Body("/.well-known/skills/index.json", "application/json", `{"skills":[{"name":"refund","description":"d","path":"/s/a/","files":[`+names+`]}]}`)
+		net := lookleaptest.ForTest(t)
+		site := net.Site("shop.example").File("/s/a/SKILL.md", "text/markdown", refund).
+			File("/.well-known/skills/index.json", "application/json", `{"skills":[{"name":"refund","description":"d","path":"/s/a/","files":[`+names+`]}]}`)
 		for name, text := range files {
-			site.Body("/s/a/"+name, "text/plain", text)
+			site.File("/s/a/"+name, "text/plain", text)
 		}
-		loader := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://shop.example/"), Indexes: []string{dvs.SkillsPrefix}, Limits: dvs.Limits{Resource: 1000}})
+		loader := dvs.NewLoader(net.StubHost(), dvs.Options{Roots: registry(t, "https://shop.example/"), Indexes: []string{dvs.SkillsPrefix}, Limits: dvs.Limits{Resource: 1000}})
 		for l, err := range loader.Discover(t.Context(), "https://shop.example/") {
 			if err != nil {
 				t.Fatal(err)

@@ -2,7 +2,6 @@ package dvs_test
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -99,22 +98,6 @@ func TestCatalogueFollowsNoLinks(t *testing.T) {
 	if _, err := dvs.ReadSkillDir(os.DirFS(filepath.Join(dir, "link")), dvs.Limits{}); lookleap.CodeOf(err) != dvs.CodeLink {
 		t.Error(err)
 	}
-}
-
-// skillsOnDisk writes n skills as people write them.
-func skillsOnDisk(t testing.TB, n int) string {
-	t.Helper()
-	dir := t.TempDir()
-	body := strings.Repeat("Do this, and then do that.\n", 150)
-	for i := range n {
-		d := filepath.Join(dir, fmt.Sprintf("skill-%d", i))
-		os.Mkdir(d, 0o755)
-		text := fmt.Sprintf("---\nname: skill-%d\ndescription: Extracts text and tables from PDF files, fills forms, and merges documents. Use it when somebody works with them.\nlicense: MIT\nmetadata:\n  author: example-org\n  version: \"1.0\"\n---\n\n# Title\n\n%s", i, body)
-		if err := os.WriteFile(filepath.Join(d, "SKILL.md"), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return dir
 }
 
 // brokenFS is a file system in which one name cannot be used.

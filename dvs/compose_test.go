@@ -11,23 +11,23 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 func TestLoadRef(t *testing.T) {
 	type world struct {
-		net       *lab.Internet
+		net       *lookleaptest.Internet
 		loader    *dvs.Loader
 		parent    *dvs.Loaded
 		ui        *prompter
 		crossings []dvs.Crossing
 	}
 	build := func(t *testing.T, decide func(*lookleap.ConsentRequest) (lookleap.ConsentDecision, error), roots ...string) *world {
-		w := &world{net: lab.ForTest(t), ui: &prompter{decide: decide}}
-		w.net.Site("a.example").Body("*", "text/markdown", refund)
-		w.net.Site("b.example").Body("*", "text/markdown", refund)
+		w := &world{net: lookleaptest.ForTest(t), ui: &prompter{decide: decide}}
+		w.net.Site("a.example").File("*", "text/markdown", refund)
+		w.net.Site("b.example").File("*", "text/markdown", refund)
 		github(w.net, "/o/r/main/SKILL.md", refund)
-		host := w.net.Host()
+		host := w.net.StubHost()
 		host.Prompter = w.ui
 		w.loader = dvs.NewLoader(host, dvs.Options{Roots: registry(t, append(roots, "https://a.example/s/")...), Notify: func(_ context.Context, x dvs.Crossing) {
 			w.crossings = append(w.crossings, x)
@@ -233,11 +233,11 @@ func TestNotifyThatFails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				net, until := lab.ForTest(t), make(chan struct{})
+				net, until := lookleaptest.ForTest(t), make(chan struct{})
 				defer close(until)
-				net.Site("a.example").Body("*", "text/markdown", refund)
-				net.Site("b.example").Body("*", "text/markdown", refund)
-				host, reported := net.Host(), 0
+				net.Site("a.example").File("*", "text/markdown", refund)
+				net.Site("b.example").File("*", "text/markdown", refund)
+				host, reported := net.StubHost(), 0
 				host.Observe = func(_ context.Context, e lookleap.Event) {
 					if e.Code == lookleap.CodeTimeout && strings.Contains(fmt.Sprint(e.Err), "was not notified") {
 						reported++

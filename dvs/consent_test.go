@@ -14,13 +14,13 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // TestResumeHoldsFiles resumes plans that an attacker wrote together with a user's
 // decision: what files they have is exactly what they say they have.
 func TestResumeHoldsFiles(t *testing.T) {
-	host := lab.ForTest(t).Host()
+	host := lookleaptest.ForTest(t).StubHost()
 	loader := dvs.NewLoader(host, dvs.Options{Roots: registry(t, "https://shop.example/")})
 	const script = `{"type":"dvs/script","script":{"skill":"https://shop.example/s/a/SKILL.md","root":"https://shop.example/","script":{"name":"x.sh","digest":"","size":%}}}` + "\n"
 	with := func(size, files string) string {
@@ -130,11 +130,11 @@ func TestEventsHoldNoSecrets(t *testing.T) {
 		for kind, url := range urls {
 			for _, side := range []string{"strict", "queries"} {
 				t.Run("O52/reject-"+name+"-"+kind+"-"+side, func(t *testing.T) {
-					net := lab.ForTest(t)
-					net.Site("shop.example").Body("*", "text/markdown", refund).Redirect("/hop/SKILL.md", "/s/a/SKILL.md?"+secret).Redirect("/away/SKILL.md", url)
-					net.Site("other.example").Body("*", "text/markdown", "more")
+					net := lookleaptest.ForTest(t)
+					net.Site("shop.example").File("*", "text/markdown", refund).Redirect("/hop/SKILL.md", "/s/a/SKILL.md?"+secret).Redirect("/away/SKILL.md", url)
+					net.Site("other.example").File("*", "text/markdown", "more")
 					seen := new(watch)
-					host := net.Host()
+					host := net.StubHost()
 					host.Observe, host.Prompter = seen.observe, &prompter{decide: agree}
 					loader := dvs.NewLoader(host, dvs.Options{Roots: dvs.NewRoots(dvs.Rules{AllowQuery: side == "queries"})})
 					if _, err := loader.Roots().Register("https://shop.example/", dvs.ByHost); err != nil {
@@ -295,10 +295,10 @@ func TestPlanOwner(t *testing.T) {
 		for name, suspend := range flows {
 			for who, ids := range map[string][2]string{"two-users": {"ann", "bob"}, "no-user": {"ann", ""}, "user-of-a-plan-without": {"", "bob"}} {
 				t.Run("reject-"+name+"-"+who, func(t *testing.T) {
-					net := lab.ForTest(t)
-					net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", refund).Body("/s/a/scripts/x.sh", "text/plain", "echo").Body("/s/a/data/x.csv", "text/csv", "a,b")
-					net.Site("other.example").Body("/s/a/SKILL.md", "text/markdown", refund).Body("/x", "text/plain", "x")
-					host := net.Host()
+					net := lookleaptest.ForTest(t)
+					net.Site("shop.example").File("/s/a/SKILL.md", "text/markdown", refund).File("/s/a/scripts/x.sh", "text/plain", "echo").File("/s/a/data/x.csv", "text/csv", "a,b")
+					net.Site("other.example").File("/s/a/SKILL.md", "text/markdown", refund).File("/x", "text/plain", "x")
+					host := net.StubHost()
 					host.Prompter = pend
 					of := func(user string) *dvs.Loader {
 						return dvs.NewLoader(host, dvs.Options{User: user, Roots: registry(t, "https://shop.example/"), Runner: &runner{}})
@@ -326,9 +326,9 @@ func TestPlanOwner(t *testing.T) {
 		}
 	})
 	t.Run("O50/accept-refusals-of-each-user", func(t *testing.T) {
-		net := lab.ForTest(t)
-		net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", refund)
-		host, asked := net.Host(), 0
+		net := lookleaptest.ForTest(t)
+		net.Site("shop.example").File("/s/a/SKILL.md", "text/markdown", refund)
+		host, asked := net.StubHost(), 0
 		host.Prompter = &prompter{decide: func(r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
 			asked++
 			return lookleap.ConsentDecision{Digest: r.Digest}, nil

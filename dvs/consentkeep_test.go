@@ -7,7 +7,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 func suspend(*lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
@@ -26,10 +26,10 @@ func pendingOf(t *testing.T, err error) *lookleap.PendingError {
 
 // TestResumeRefuses resumes plans where the trust is not what it was.
 func TestResumeRefuses(t *testing.T) {
-	world := func(t *testing.T) (*lab.Internet, *lookleap.Host) {
-		net := lab.ForTest(t)
-		net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", refund)
-		host := net.Host()
+	world := func(t *testing.T) (*lookleaptest.Internet, *lookleap.Host) {
+		net := lookleaptest.ForTest(t)
+		net.Site("shop.example").File("/s/a/SKILL.md", "text/markdown", refund)
+		host := net.StubHost()
 		host.Prompter = &prompter{decide: suspend}
 		return net, host
 	}
@@ -60,7 +60,7 @@ func TestResumeRefuses(t *testing.T) {
 			_, err := dvs.NewLoader(host, dvs.Options{}).Load(t.Context(), scriptSkill)
 			p := pendingOf(t, err)
 			decision, _ := agree(p.Request)
-			got, err := dvs.NewLoader(net.Host(), c.options(t)).Resume(t.Context(), p.State, decision)
+			got, err := dvs.NewLoader(net.StubHost(), c.options(t)).Resume(t.Context(), p.State, decision)
 			if got != nil || lookleap.CodeOf(err) != c.code {
 				t.Errorf("%+v, %v", got, err)
 			}
@@ -81,7 +81,7 @@ func TestResumeRefuses(t *testing.T) {
 		p := pendingOf(t, err)
 		decision, _ := agree(p.Request)
 		net.Journal().Clear()
-		got, err := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://shop.example/")}).Resume(t.Context(), p.State, decision)
+		got, err := dvs.NewLoader(net.StubHost(), dvs.Options{Roots: registry(t, "https://shop.example/")}).Resume(t.Context(), p.State, decision)
 		if got != nil || lookleap.CodeOf(err) != lookleap.CodeSpecialHost || len(net.Journal().Requests()) != 0 {
 			t.Errorf("%+v, %v, %v", got, err, net.Journal().Requests())
 		}
@@ -96,7 +96,7 @@ func TestResumeRefuses(t *testing.T) {
 			}
 			p := pendingOf(t, skill.Confirm(t.Context(), dvs.Action{Kind: kind, Command: "x"}))
 			decision, _ := agree(p.Request)
-			got, err := dvs.NewLoader(net.Host(), dvs.Options{Roots: roots, Policies: []*dvs.Policy{{NoScripts: true}}}).Resume(t.Context(), p.State, decision)
+			got, err := dvs.NewLoader(net.StubHost(), dvs.Options{Roots: roots, Policies: []*dvs.Policy{{NoScripts: true}}}).Resume(t.Context(), p.State, decision)
 			if lookleap.CodeOf(err) != code || (got != nil && got.Confirmed) != (code == lookleap.CodeOK) {
 				t.Errorf("%s: %+v, %v", kind, got, err)
 			}
@@ -110,7 +110,7 @@ func TestResumeRefuses(t *testing.T) {
 		}
 		p := pendingOf(t, skill.Confirm(t.Context(), dvs.Action{Kind: dvs.FileOp, Command: "x"}))
 		decision, _ := agree(p.Request)
-		if got, err := dvs.NewLoader(net.Host(), dvs.Options{}).Resume(t.Context(), p.State, decision); got != nil || lookleap.CodeOf(err) != dvs.CodeNeedsRoot {
+		if got, err := dvs.NewLoader(net.StubHost(), dvs.Options{}).Resume(t.Context(), p.State, decision); got != nil || lookleap.CodeOf(err) != dvs.CodeNeedsRoot {
 			t.Errorf("%+v, %v", got, err)
 		}
 	})
@@ -128,7 +128,7 @@ func TestResumedRefusal(t *testing.T) {
 	t.Run("DVS-5.2-08/accept-refused-files-are-kept", func(t *testing.T) {
 		w := newFilesWorld(t)
 		w.bundled()
-		w.site.Body("/s/a/ADVANCED.md", "text/markdown", "evil\n")
+		w.site.File("/s/a/ADVANCED.md", "text/markdown", "evil\n")
 		w.user.decide = suspend
 		_, err := w.load(dvs.Options{}, lookleap.CodeOK, 0).Bundle(t.Context())
 		p := pendingOf(t, err)
@@ -153,9 +153,9 @@ func TestResumedRefusal(t *testing.T) {
 // TestConsentEnds ends the consent for a URL when the skill changes.
 func TestConsentEnds(t *testing.T) {
 	w := newTrustWorld(t)
-	w.net.Site("evil.example").Body("*", "text/plain", "x")
+	w.net.Site("evil.example").File("*", "text/plain", "x")
 	w.user.decide = agreeForAnHour
-	host := w.net.Host()
+	host := w.net.StubHost()
 	host.Prompter = w.user
 	loader := dvs.NewLoader(host, dvs.Options{Roots: registry(t, "https://shop.example/")})
 	for i, step := range []struct {
@@ -177,11 +177,11 @@ func TestConsentEnds(t *testing.T) {
 // TestForgottenConsents changes one of two skills: the consent for its URL ends, that of the other skill
 // stays, and so does the consent for bytes that the user has agreed to.
 func TestForgottenConsents(t *testing.T) {
-	net := lab.ForTest(t)
-	site := net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", string(skillText("One.\n"))).Body("/s/b/SKILL.md", "text/markdown", refund)
-	net.Site("evil.example").Body("*", "text/plain", "x")
+	net := lookleaptest.ForTest(t)
+	site := net.Site("shop.example").File("/s/a/SKILL.md", "text/markdown", string(skillText("One.\n"))).File("/s/b/SKILL.md", "text/markdown", refund)
+	net.Site("evil.example").File("*", "text/plain", "x")
 	ui := &prompter{decide: agreeForAnHour}
-	host := net.Host()
+	host := net.StubHost()
 	host.Prompter, host.Asking = ui, lookleap.AskLimits{Refusal: -1, Prompts: -1}
 	loader := dvs.NewLoader(host, dvs.Options{})
 	use := func(path string, asked int) {
@@ -197,10 +197,10 @@ func TestForgottenConsents(t *testing.T) {
 	}
 	use("/s/a/SKILL.md", 2)
 	use("/s/b/SKILL.md", 4)
-	site.Body("/s/a/SKILL.md", "text/markdown", string(skillText("Two.\n")))
+	site.File("/s/a/SKILL.md", "text/markdown", string(skillText("Two.\n")))
 	use("/s/a/SKILL.md", 6)
 	use("/s/b/SKILL.md", 4+2)
-	site.Body("/s/a/SKILL.md", "text/markdown", string(skillText("One.\n")))
+	site.File("/s/a/SKILL.md", "text/markdown", string(skillText("One.\n")))
 	use("/s/a/SKILL.md", 7) // for the URL alone
 }
 
@@ -230,7 +230,7 @@ func TestRootIsOptional(t *testing.T) {
 	}{"accept-optional": {dvs.Options{}, true}, "accept-required": {dvs.Options{Strict: true}, false}} {
 		t.Run("O56/"+name, func(t *testing.T) {
 			w := rootWorld(t)
-			w.net.Site("raw.githubusercontent.com").Body("/example-org/skills/main/a/SKILL.md", "text/markdown", string(skillText("x\n")))
+			w.net.Site("raw.githubusercontent.com").File("/example-org/skills/main/a/SKILL.md", "text/markdown", string(skillText("x\n")))
 			if _, err := w.process(c.options).Load(t.Context(), platformSkill); err != nil {
 				t.Fatal(err)
 			}

@@ -10,20 +10,20 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/agentstxt"
 	"github.com/lookleap/lookleap/dvs"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 func TestGuardAndNames(t *testing.T) {
 	const url = "https://shop.example/s/a/SKILL.md"
-	world := func(t *testing.T) (*lab.Internet, *lab.Site) {
-		net := lab.ForTest(t)
-		return net, net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", refund)
+	world := func(t *testing.T) (*lookleaptest.Internet, *lookleaptest.Site) {
+		net := lookleaptest.ForTest(t)
+		return net, net.Site("shop.example").File("/s/a/SKILL.md", "text/markdown", refund)
 	}
 	roots := func(t *testing.T) *dvs.Roots { return registry(t, "https://shop.example/") }
 	t.Run("DVS-3.1-57/reject-restricted", func(t *testing.T) {
 		net, site := world(t)
 		site.Status("/agents.txt", 401)
-		host := net.Host()
+		host := net.StubHost()
 		_, err := dvs.NewLoader(host, dvs.Options{Roots: roots(t), Guard: agentstxt.Guard(host)}).Load(t.Context(), url)
 		if lookleap.CodeOf(err) != dvs.CodeBlockedByPolicy || !errors.Is(err, lookleap.ErrDenied) {
 			t.Errorf("got %v", err)
@@ -35,13 +35,13 @@ func TestGuardAndNames(t *testing.T) {
 	t.Run("DVS-3.1-57/accept-no-guard", func(t *testing.T) {
 		net, site := world(t)
 		site.Status("/agents.txt", 401)
-		if _, err := dvs.NewLoader(net.Host(), dvs.Options{Roots: roots(t)}).Load(t.Context(), url); err != nil || len(net.Journal().Requests()) != 1 {
+		if _, err := dvs.NewLoader(net.StubHost(), dvs.Options{Roots: roots(t)}).Load(t.Context(), url); err != nil || len(net.Journal().Requests()) != 1 {
 			t.Error(err)
 		}
 	})
 	t.Run("DVS-3.1-55/accept-nothing-ambient", func(t *testing.T) {
 		net, _ := world(t)
-		if _, err := dvs.NewLoader(net.Host(), dvs.Options{Roots: roots(t)}).Load(t.Context(), url); err != nil {
+		if _, err := dvs.NewLoader(net.StubHost(), dvs.Options{Roots: roots(t)}).Load(t.Context(), url); err != nil {
 			t.Fatal(err)
 		}
 		for _, name := range []string{"Cookie", "Authorization", "Referer"} {
@@ -54,7 +54,7 @@ func TestGuardAndNames(t *testing.T) {
 		t.Run("DVS-5.3-01/"+want, func(t *testing.T) {
 			net, _ := world(t)
 			net.Name("shop.example").DNSSEC(state)
-			answer, err := net.Host().Lookup(t.Context(), "shop.example", lookleap.TypeA)
+			answer, err := net.StubHost().Lookup(t.Context(), "shop.example", lookleap.TypeA)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -70,15 +70,15 @@ func TestGuardAndNames(t *testing.T) {
 	t.Run("DVS-5.3-02/reject-bogus", func(t *testing.T) {
 		net, _ := world(t)
 		net.Name("shop.example").Bogus()
-		_, err := dvs.NewLoader(net.Host(), dvs.Options{Roots: roots(t)}).Load(t.Context(), url)
+		_, err := dvs.NewLoader(net.StubHost(), dvs.Options{Roots: roots(t)}).Load(t.Context(), url)
 		if lookleap.CodeOf(err) != lookleap.CodeDNSSECBogus || !errors.Is(err, lookleap.ErrBogus) || len(net.Journal().Dials()) != 0 {
 			t.Errorf("got %v", err)
 		}
 	})
 	t.Run("DVS-5.3-02/reject-bogus-before-a-foreign-fetcher", func(t *testing.T) {
 		net, _ := world(t)
-		host := net.Host()
-		host.Fetcher = net.ForeignTransport() // resolves by itself, without validation
+		host := net.StubHost()
+		host.Fetcher = net.Unguarded() // resolves by itself, without validation
 		loader := dvs.NewLoader(host, dvs.Options{Roots: roots(t)})
 		if _, err := loader.Load(t.Context(), url); err != nil {
 			t.Fatal(err)
@@ -92,7 +92,7 @@ func TestGuardAndNames(t *testing.T) {
 	t.Run("DVS-5.3-02/accept-insecure-recorded", func(t *testing.T) {
 		net, _ := world(t)
 		net.Name("shop.example").DNSSEC(lookleap.Insecure)
-		skill, err := dvs.NewLoader(net.Host(), dvs.Options{Roots: roots(t)}).Load(t.Context(), url)
+		skill, err := dvs.NewLoader(net.StubHost(), dvs.Options{Roots: roots(t)}).Load(t.Context(), url)
 		if err != nil || !hasCheck(skill.Verdict, dvs.CodeDNSSECInsecure) {
 			t.Error(err)
 		}
@@ -100,24 +100,24 @@ func TestGuardAndNames(t *testing.T) {
 	t.Run("DVS-5.3-02/accept-secure-demanded", func(t *testing.T) {
 		net, _ := world(t)
 		net.Name("shop.example").DNSSEC(lookleap.Secure)
-		if _, err := dvs.NewLoader(net.Host(), dvs.Options{Roots: roots(t), RequireSecure: true}).Load(t.Context(), url); err != nil {
+		if _, err := dvs.NewLoader(net.StubHost(), dvs.Options{Roots: roots(t), RequireSecure: true}).Load(t.Context(), url); err != nil {
 			t.Error(err)
 		}
 	})
 	t.Run("DVS-5.3-03/reject-bogus-serving-host", func(t *testing.T) {
-		net := lab.ForTest(t)
+		net := lookleaptest.ForTest(t)
 		github(net, "/o/r/main/SKILL.md", refund)
 		net.Name("raw.githubusercontent.com").Bogus()
-		_, err := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://github.com/o/")}).Load(t.Context(), "https://github.com/o/r/blob/main/SKILL.md")
+		_, err := dvs.NewLoader(net.StubHost(), dvs.Options{Roots: registry(t, "https://github.com/o/")}).Load(t.Context(), "https://github.com/o/r/blob/main/SKILL.md")
 		if lookleap.CodeOf(err) != lookleap.CodeDNSSECBogus {
 			t.Errorf("got %v", err)
 		}
 	})
 	t.Run("DVS-5.3-02/reject-bogus-target-of-a-redirect", func(t *testing.T) {
-		net := lab.ForTest(t)
+		net := lookleaptest.ForTest(t)
 		github(net, "/o/r/main/SKILL.md", refund).Redirect("/o/r/main/SKILL.md", "https://github.com/o/r/raw/main/SKILL.md")
-		host := net.Host()
-		host.Fetcher = net.ForeignTransport() // resolves by itself, without validation
+		host := net.StubHost()
+		host.Fetcher = net.Unguarded() // resolves by itself, without validation
 		net.Name("github.com").Bogus()
 		_, err := dvs.NewLoader(host, dvs.Options{Roots: registry(t, "https://github.com/o/")}).Load(t.Context(), "https://github.com/o/r/blob/main/SKILL.md")
 		if lookleap.CodeOf(err) != lookleap.CodeDNSSECBogus || len(net.Journal().Requests("github.com")) != 0 {
@@ -126,9 +126,9 @@ func TestGuardAndNames(t *testing.T) {
 	})
 	t.Run("DVS-5.3-02/accept-each-host-once", func(t *testing.T) {
 		net, site := world(t)
-		site.Redirect("/s/a/SKILL.md", "/s/b/SKILL.md").Body("/s/b/SKILL.md", "text/markdown", refund)
+		site.Redirect("/s/a/SKILL.md", "/s/b/SKILL.md").File("/s/b/SKILL.md", "text/markdown", refund)
 		net.Name("shop.example").DNSSEC(lookleap.Secure)
-		skill, err := dvs.NewLoader(net.Host(), dvs.Options{Roots: roots(t)}).Load(t.Context(), url)
+		skill, err := dvs.NewLoader(net.StubHost(), dvs.Options{Roots: roots(t)}).Load(t.Context(), url)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -144,7 +144,7 @@ func TestGuardAndNames(t *testing.T) {
 	})
 	t.Run("DVS-0-01/accept-one-host-contacted", func(t *testing.T) {
 		net, _ := world(t)
-		if _, err := dvs.NewLoader(net.Host(), dvs.Options{Roots: roots(t)}).Load(t.Context(), url); err != nil {
+		if _, err := dvs.NewLoader(net.StubHost(), dvs.Options{Roots: roots(t)}).Load(t.Context(), url); err != nil {
 			t.Fatal(err)
 		}
 		for _, q := range net.Journal().Queries() {
@@ -155,7 +155,7 @@ func TestGuardAndNames(t *testing.T) {
 	})
 	t.Run("DVS-7-03/reject-running-handle", func(t *testing.T) {
 		net, _ := world(t)
-		loader := dvs.NewLoader(net.Host(), dvs.Options{Roots: roots(t)})
+		loader := dvs.NewLoader(net.StubHost(), dvs.Options{Roots: roots(t)})
 		skill, err := loader.Load(t.Context(), url)
 		if err != nil {
 			t.Fatal(err)
@@ -173,8 +173,8 @@ func TestGuardAndNames(t *testing.T) {
 	})
 	t.Run("DVS-3.1-53/accept-base-is-final", func(t *testing.T) {
 		net, site := world(t)
-		site.Redirect("/s/a/SKILL.md", "/v2/a/SKILL.md").Body("/v2/a/SKILL.md", "text/markdown", refund)
-		skill, err := dvs.NewLoader(net.Host(), dvs.Options{Roots: roots(t)}).Load(t.Context(), url)
+		site.Redirect("/s/a/SKILL.md", "/v2/a/SKILL.md").File("/v2/a/SKILL.md", "text/markdown", refund)
+		skill, err := dvs.NewLoader(net.StubHost(), dvs.Options{Roots: roots(t)}).Load(t.Context(), url)
 		if err != nil || skill.ID.String() != url {
 			t.Fatal(err)
 		}
@@ -184,7 +184,7 @@ func TestGuardAndNames(t *testing.T) {
 	})
 	t.Run("DVS-3-01/reject-cancelled-is-not-kept", func(t *testing.T) {
 		net, _ := world(t)
-		loader := dvs.NewLoader(net.Host(), dvs.Options{Roots: roots(t)})
+		loader := dvs.NewLoader(net.StubHost(), dvs.Options{Roots: roots(t)})
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		if _, err := loader.Load(ctx, url); !errors.Is(err, context.Canceled) {
@@ -200,38 +200,38 @@ func TestGuardAndNames(t *testing.T) {
 // speaks for it, and no other party does.
 func TestSecurityConsiderations(t *testing.T) {
 	const url = "https://shop.example/s/a/SKILL.md"
-	load := func(t *testing.T, change func(*lab.Internet, *lab.Site)) (*dvs.Loaded, error) {
-		net := lab.ForTest(t)
-		change(net, net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", strings.Replace(refund, "description: Refunds", "description: by Example Bank, certified. Refunds", 1)))
-		return dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://shop.example/")}).Load(t.Context(), url)
+	load := func(t *testing.T, change func(*lookleaptest.Internet, *lookleaptest.Site)) (*dvs.Loaded, error) {
+		net := lookleaptest.ForTest(t)
+		change(net, net.Site("shop.example").File("/s/a/SKILL.md", "text/markdown", strings.Replace(refund, "description: Refunds", "description: by Example Bank, certified. Refunds", 1)))
+		return dvs.NewLoader(net.StubHost(), dvs.Options{Roots: registry(t, "https://shop.example/")}).Load(t.Context(), url)
 	}
 	t.Run("DVS-7-01/accept-domain-control-and-no-more", func(t *testing.T) {
-		skill, err := load(t, func(*lab.Internet, *lab.Site) {})
+		skill, err := load(t, func(*lookleaptest.Internet, *lookleaptest.Site) {})
 		if err != nil || skill.Root.HostingDomain() != "shop.example" || strings.Contains(skill.Verdict.String(), "Bank") {
 			t.Error(skill, err)
 		}
 	})
 	t.Run("DVS-7-01/reject-without-domain-control", func(t *testing.T) {
-		if skill, err := load(t, func(_ *lab.Internet, s *lab.Site) { s.Certificate(lab.UnknownCA) }); skill != nil || lookleap.CodeOf(err) != lookleap.CodeTLS {
+		if skill, err := load(t, func(_ *lookleaptest.Internet, s *lookleaptest.Site) { s.Certificate(lookleaptest.CertificateUnknownCA) }); skill != nil || lookleap.CodeOf(err) != lookleap.CodeTLS {
 			t.Error(err)
 		}
 	})
 	t.Run("DVS-7-02/reject-spoofed-name", func(t *testing.T) {
-		if skill, err := load(t, func(n *lab.Internet, _ *lab.Site) { n.Name("shop.example").Bogus() }); skill != nil || lookleap.CodeOf(err) != lookleap.CodeDNSSECBogus {
+		if skill, err := load(t, func(n *lookleaptest.Internet, _ *lookleaptest.Site) { n.Name("shop.example").Bogus() }); skill != nil || lookleap.CodeOf(err) != lookleap.CodeDNSSECBogus {
 			t.Error(err)
 		}
 	})
 	t.Run("DVS-7-02/accept-signed-name", func(t *testing.T) {
-		skill, err := load(t, func(n *lab.Internet, _ *lab.Site) { n.Name("shop.example").DNSSEC(lookleap.Secure) })
+		skill, err := load(t, func(n *lookleaptest.Internet, _ *lookleaptest.Site) { n.Name("shop.example").DNSSEC(lookleap.Secure) })
 		if err != nil || hasCheck(skill.Verdict, dvs.CodeDNSSECInsecure) {
 			t.Error(err)
 		}
 	})
 	t.Run("DVS-4.6-04/accept-only-when-referenced", func(t *testing.T) {
-		var net *lab.Internet
-		skill, err := load(t, func(n *lab.Internet, s *lab.Site) {
+		var net *lookleaptest.Internet
+		skill, err := load(t, func(n *lookleaptest.Internet, s *lookleaptest.Site) {
 			net = n
-			s.Body("/s/a/ADVANCED.md", "text/markdown", "x")
+			s.File("/s/a/ADVANCED.md", "text/markdown", "x")
 		})
 		if err != nil || len(net.Journal().Requests()) != 1 {
 			t.Fatal(err)

@@ -15,7 +15,7 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/agentstxt"
 	"github.com/lookleap/lookleap/dvs"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 const indexAt = "https://shop.example/.well-known/skills/index.json"
@@ -36,92 +36,96 @@ func TestDiscover(t *testing.T) {
 	const child = "https://shop.example/c1.xml"
 	for _, c := range []struct {
 		id   string
-		site func(*lab.Site)
+		site func(*lookleaptest.Site)
 		want string
 	}{
-		{"DVS-3.2-06/accept-both-merged", func(s *lab.Site) {
-			s.Body("/.well-known/skills/index.json", "application/json", index).Body("/sitemap.xml", "application/xml", urlset("https://shop.example/s/a/SKILL.md", "https://shop.example/s/b/SKILL.md"))
+		{"DVS-3.2-06/accept-both-merged", func(s *lookleaptest.Site) {
+			s.File("/.well-known/skills/index.json", "application/json", index).File("/sitemap.xml", "application/xml", urlset("https://shop.example/s/a/SKILL.md", "https://shop.example/s/b/SKILL.md"))
 		}, "/s/a/ /s/b/"},
-		{"DVS-3.2-06/accept-bad-index-not-fatal", func(s *lab.Site) {
-			s.Body("/.well-known/skills/index.json", "application/json", "{").Body("/sitemap.xml", "application/xml", urlset("https://shop.example/s/b/SKILL.md"))
+		{"DVS-3.2-06/accept-bad-index-not-fatal", func(s *lookleaptest.Site) {
+			s.File("/.well-known/skills/index.json", "application/json", "{").File("/sitemap.xml", "application/xml", urlset("https://shop.example/s/b/SKILL.md"))
 		}, "!bad-index /s/b/"},
-		{"DVS-3.2-06/accept-failed-index-not-fatal", func(s *lab.Site) {
-			s.Redirect("/.well-known/skills/index.json", "https://evil.example/i.json").Body("/sitemap.xml", "application/xml", urlset("https://shop.example/s/b/SKILL.md"))
+		{"DVS-3.2-06/accept-failed-index-not-fatal", func(s *lookleaptest.Site) {
+			s.Redirect("/.well-known/skills/index.json", "https://evil.example/i.json").File("/sitemap.xml", "application/xml", urlset("https://shop.example/s/b/SKILL.md"))
 		}, "!redirect-outside-root /s/b/"},
-		{"DVS-3.2-06/accept-bad-sitemap-not-fatal", func(s *lab.Site) {
-			s.Body("/.well-known/skills/index.json", "application/json", index).Body("/sitemap.xml", "application/xml", "<urlset>")
+		{"DVS-3.2-06/accept-bad-sitemap-not-fatal", func(s *lookleaptest.Site) {
+			s.File("/.well-known/skills/index.json", "application/json", index).File("/sitemap.xml", "application/xml", "<urlset>")
 		}, "/s/a/ !bad-sitemap"},
-		{"DVS-3.2-06/accept-failed-sitemap-not-fatal", func(s *lab.Site) {
-			s.Body("/.well-known/skills/index.json", "application/json", index).Redirect("/sitemap.xml", "https://evil.example/s.xml")
+		{"DVS-3.2-06/accept-failed-sitemap-not-fatal", func(s *lookleaptest.Site) {
+			s.File("/.well-known/skills/index.json", "application/json", index).Redirect("/sitemap.xml", "https://evil.example/s.xml")
 		}, "/s/a/ !redirect-outside-root"},
-		{"DVS-3.2-05/accept-sitemap-alone", func(s *lab.Site) {
-			s.Body("/sitemap.xml", "application/xml", urlset("https://shop.example/s/b/SKILL.md"))
+		{"DVS-3.2-05/accept-sitemap-alone", func(s *lookleaptest.Site) {
+			s.File("/sitemap.xml", "application/xml", urlset("https://shop.example/s/b/SKILL.md"))
 		}, "/s/b/"},
-		{"DVS-3.2-09/accept-one-level", func(s *lab.Site) {
-			s.Body("/sitemap.xml", "application/xml", sitemapIndex(child, "https://shop.example/c2.xml")).Body("/c1.xml", "application/xml", urlset("https://shop.example/s/b/SKILL.md")).
-				Body("/c2.xml", "application/xml", urlset("https://shop.example/s/c/SKILL.md"))
+		{"DVS-3.2-09/accept-one-level", func(s *lookleaptest.Site) {
+			s.File("/sitemap.xml", "application/xml", sitemapIndex(child, "https://shop.example/c2.xml")).File("/c1.xml", "application/xml", urlset("https://shop.example/s/b/SKILL.md")).
+				File("/c2.xml", "application/xml", urlset("https://shop.example/s/c/SKILL.md"))
 		}, "/s/b/ /s/c/"},
-		{"DVS-3.2-09/reject-second-level", func(s *lab.Site) {
-			s.Body("/sitemap.xml", "application/xml", sitemapIndex(child)).Body("/c1.xml", "application/xml", sitemapIndex("https://shop.example/c2.xml")).Body("/c2.xml", "application/xml", urlset("https://shop.example/s/c/SKILL.md"))
+		{"DVS-3.2-09/reject-second-level", func(s *lookleaptest.Site) {
+			s.File("/sitemap.xml", "application/xml", sitemapIndex(child)).File("/c1.xml", "application/xml", sitemapIndex("https://shop.example/c2.xml")).File("/c2.xml", "application/xml", urlset("https://shop.example/s/c/SKILL.md"))
 		}, "!sitemap-nested"},
-		{"DVS-3.2-09/accept-the-next-after-a-second-level", func(s *lab.Site) {
-			s.Body("/sitemap.xml", "application/xml", sitemapIndex(child, "https://shop.example/c3.xml")).Body("/c1.xml", "application/xml", sitemapIndex("https://shop.example/c2.xml")).Body("/c3.xml", "application/xml", urlset("https://shop.example/s/c/SKILL.md"))
+		{"DVS-3.2-09/accept-the-next-after-a-second-level", func(s *lookleaptest.Site) {
+			s.File("/sitemap.xml", "application/xml", sitemapIndex(child, "https://shop.example/c3.xml")).File("/c1.xml", "application/xml", sitemapIndex("https://shop.example/c2.xml")).File("/c3.xml", "application/xml", urlset("https://shop.example/s/c/SKILL.md"))
 		}, "!sitemap-nested /s/c/"},
-		{"DVS-3.2-09/accept-the-next-after-a-missing-one", func(s *lab.Site) {
-			s.Body("/sitemap.xml", "application/xml", sitemapIndex(child, "https://shop.example/c3.xml")).Body("/c3.xml", "application/xml", urlset("https://shop.example/s/c/SKILL.md"))
+		{"DVS-3.2-09/accept-the-next-after-a-missing-one", func(s *lookleaptest.Site) {
+			s.File("/sitemap.xml", "application/xml", sitemapIndex(child, "https://shop.example/c3.xml")).File("/c3.xml", "application/xml", urlset("https://shop.example/s/c/SKILL.md"))
 		}, "/s/c/"},
-		{"DVS-3.2-09/reject-other-port", func(s *lab.Site) {
-			s.Body("/sitemap.xml", "application/xml", sitemapIndex("https://shop.example:8443/c.xml"))
+		{"DVS-3.2-09/reject-other-port", func(s *lookleaptest.Site) {
+			s.File("/sitemap.xml", "application/xml", sitemapIndex("https://shop.example:8443/c.xml"))
 		}, "!sitemap-nested"},
-		{"DVS-3.2-09/reject-other-origin", func(s *lab.Site) {
-			s.Body("/sitemap.xml", "application/xml", sitemapIndex("https://evil.example/c.xml"))
+		{"DVS-3.2-09/reject-other-origin", func(s *lookleaptest.Site) {
+			s.File("/sitemap.xml", "application/xml", sitemapIndex("https://evil.example/c.xml"))
 		}, "!sitemap-nested"},
-		{"DVS-3.2-11/accept-gzip-file", func(s *lab.Site) {
-			s.Body("/sitemap.xml", "application/gzip", zipped(urlset("https://shop.example/s/b/SKILL.md")))
+		{"DVS-3.2-11/accept-gzip-file", func(s *lookleaptest.Site) {
+			s.File("/sitemap.xml", "application/gzip", zipped(urlset("https://shop.example/s/b/SKILL.md")))
 		}, "/s/b/"},
-		{"DVS-3.2-11/reject-bomb", func(s *lab.Site) {
-			s.Body("/sitemap.xml", "application/gzip", zipped(strings.TrimSuffix(urlset("https://shop.example/s/b/SKILL.md"), "</urlset>")+strings.Repeat("<url/>", 9<<20)))
+		{"DVS-3.2-11/reject-bomb", func(s *lookleaptest.Site) {
+			s.File("/sitemap.xml", "application/gzip", zipped(strings.TrimSuffix(urlset("https://shop.example/s/b/SKILL.md"), "</urlset>")+strings.Repeat("<url/>", 9<<20)))
 		}, "!sitemap-limit /s/b/"},
-		{"DVS-3.2-11/reject-damaged-gzip-header", func(s *lab.Site) { s.Body("/sitemap.xml", "application/gzip", "\x1f\x8bxxxxxxxxxxxx") }, "!bad-sitemap"},
-		{"DVS-3.2-11/reject-truncated-gzip-file", func(s *lab.Site) {
-			s.Body("/sitemap.xml", "application/gzip", zipped(urlset("https://shop.example/s/b/SKILL.md"))[:40])
+		{"DVS-3.2-11/reject-damaged-gzip-header", func(s *lookleaptest.Site) { s.File("/sitemap.xml", "application/gzip", "\x1f\x8bxxxxxxxxxxxx") }, "!bad-sitemap"},
+		{"DVS-3.2-11/reject-truncated-gzip-file", func(s *lookleaptest.Site) {
+			s.File("/sitemap.xml", "application/gzip", zipped(urlset("https://shop.example/s/b/SKILL.md"))[:40])
 		}, "!bad-sitemap"},
-		{"N01/reject-bomb", func(s *lab.Site) { s.Fault("/sitemap.xml", lab.GzipBomb(64)) }, "!bad-sitemap"},
-		{"DVS-3.2-13/accept-missing", func(*lab.Site) {}, ""},
-		{"DVS-3.2-13/accept-forbidden", func(s *lab.Site) { s.Status("/sitemap.xml", 403) }, ""},
-		{"DVS-3.2-13/accept-html", func(s *lab.Site) { s.Body("*", "text/html", "<p>") }, ""},
-		{"DVS-3.2-13/accept-xhtml", func(s *lab.Site) { s.Body("*", "application/xhtml+xml", "<p>") }, ""},
-		{"DVS-3.2-14/accept-no-index", func(s *lab.Site) {
-			s.Status("/.well-known/skills/index.json", 404).Body("/sitemap.xml", "application/xml", urlset("https://shop.example/s/b/SKILL.md"))
+		{"N01/reject-bomb", func(s *lookleaptest.Site) { s.Fault("/sitemap.xml", lookleaptest.GzipBomb(64)) }, "!bad-sitemap"},
+		{"DVS-3.2-13/accept-missing", func(*lookleaptest.Site) {}, ""},
+		{"DVS-3.2-13/accept-forbidden", func(s *lookleaptest.Site) { s.Status("/sitemap.xml", 403) }, ""},
+		{"DVS-3.2-13/accept-html", func(s *lookleaptest.Site) { s.File("*", "text/html", "<p>") }, ""},
+		{"DVS-3.2-13/accept-xhtml", func(s *lookleaptest.Site) { s.File("*", "application/xhtml+xml", "<p>") }, ""},
+		{"DVS-3.2-14/accept-no-index", func(s *lookleaptest.Site) {
+			s.Status("/.well-known/skills/index.json", 404).File("/sitemap.xml", "application/xml", urlset("https://shop.example/s/b/SKILL.md"))
 		}, "/s/b/"},
-		{"DVS-3.2-15/accept-redirect-inside", func(s *lab.Site) {
-			s.Redirect("/.well-known/skills/index.json", "/i.json").Body("/i.json", "application/json", index)
+		{"DVS-3.2-15/accept-redirect-inside", func(s *lookleaptest.Site) {
+			s.Redirect("/.well-known/skills/index.json", "/i.json").File("/i.json", "application/json", index)
 		}, "/s/a/"},
-		{"DVS-3.2-15/reject-redirect-to-other-port", func(s *lab.Site) { s.Redirect("/.well-known/skills/index.json", "https://shop.example:8443/i.json") }, "!redirect-outside-root"},
-		{"DVS-3.2-15/reject-redirect-outside", func(s *lab.Site) { s.Redirect("/.well-known/skills/index.json", "https://evil.example/i.json") }, "!redirect-outside-root"},
-		{"DVS-3.2-23/accept-json", func(s *lab.Site) { s.Body("/.well-known/skills/index.json", "application/x+json", index) }, "/s/a/"},
-		{"DVS-3.2-23/accept-plain", func(s *lab.Site) { s.Body("/.well-known/skills/index.json", "text/plain", index) }, "!media-type /s/a/"},
-		{"DVS-3.2-23/accept-bytes", func(s *lab.Site) {
-			s.Body("/.well-known/skills/index.json", "application/octet-stream", index)
+		{"DVS-3.2-15/reject-redirect-to-other-port", func(s *lookleaptest.Site) {
+			s.Redirect("/.well-known/skills/index.json", "https://shop.example:8443/i.json")
+		}, "!redirect-outside-root"},
+		{"DVS-3.2-15/reject-redirect-outside", func(s *lookleaptest.Site) {
+			s.Redirect("/.well-known/skills/index.json", "https://evil.example/i.json")
+		}, "!redirect-outside-root"},
+		{"DVS-3.2-23/accept-json", func(s *lookleaptest.Site) { s.File("/.well-known/skills/index.json", "application/x+json", index) }, "/s/a/"},
+		{"DVS-3.2-23/accept-plain", func(s *lookleaptest.Site) { s.File("/.well-known/skills/index.json", "text/plain", index) }, "!media-type /s/a/"},
+		{"DVS-3.2-23/accept-bytes", func(s *lookleaptest.Site) {
+			s.File("/.well-known/skills/index.json", "application/octet-stream", index)
 		}, "!media-type /s/a/"},
-		{"DVS-3.2-23/accept-no-type", func(s *lab.Site) {
+		{"DVS-3.2-23/accept-no-type", func(s *lookleaptest.Site) {
 			s.HandleFunc("/.well-known/skills/index.json", func(w http.ResponseWriter, _ *http.Request) {
 				w.Header()["Content-Type"] = nil
 				_, _ = w.Write([]byte(index))
 			})
 		}, "!media-type /s/a/"},
-		{"DVS-3.2-23/reject-html", func(s *lab.Site) { s.Body("/.well-known/skills/index.json", "text/html", index) }, ""},
-		{"DVS-3.2-23/reject-image", func(s *lab.Site) {
-			s.Body("/.well-known/skills/index.json", "image/png", index).Body("/sitemap.xml", "application/xml", urlset("https://shop.example/s/b/SKILL.md"))
+		{"DVS-3.2-23/reject-html", func(s *lookleaptest.Site) { s.File("/.well-known/skills/index.json", "text/html", index) }, ""},
+		{"DVS-3.2-23/reject-image", func(s *lookleaptest.Site) {
+			s.File("/.well-known/skills/index.json", "image/png", index).File("/sitemap.xml", "application/xml", urlset("https://shop.example/s/b/SKILL.md"))
 		}, "!media-type /s/b/"},
 	} {
 		t.Run(c.id, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { // much is read within a limit of time
-				net := lab.ForTest(t)
+				net := lookleaptest.ForTest(t)
 				c.site(net.Site("shop.example"))
-				net.Site("evil.example").Body("*", "application/json", index)
+				net.Site("evil.example").File("*", "application/json", index)
 				var got []string
-				for l, err := range dvs.NewLoader(net.Host(), dvs.Options{}).Discover(t.Context(), root) {
+				for l, err := range dvs.NewLoader(net.StubHost(), dvs.Options{}).Discover(t.Context(), root) {
 					var skipped *dvs.Skipped
 					switch {
 					case errors.As(err, &skipped):
@@ -142,9 +146,9 @@ func TestDiscover(t *testing.T) {
 		})
 	}
 	t.Run("DVS-3.2-04/reject-path-root", func(t *testing.T) {
-		net, reported := lab.ForTest(t), 0
+		net, reported := lookleaptest.ForTest(t), 0
 		for _, root := range []string{"https://github.com/o/", "https://shop.example/a/"} {
-			for l, err := range dvs.NewLoader(net.Host(), dvs.Options{}).Discover(t.Context(), root) {
+			for l, err := range dvs.NewLoader(net.StubHost(), dvs.Options{}).Discover(t.Context(), root) {
 				if !l.Skill.IsZero() || lookleap.CodeOf(err) != dvs.CodeNoOriginDiscovery {
 					t.Error(l, err)
 				}
@@ -159,11 +163,11 @@ func TestDiscover(t *testing.T) {
 		}
 	})
 	t.Run("DVS-5.3-02/reject-bogus", func(t *testing.T) {
-		net := lab.ForTest(t)
-		net.Site("shop.example").Body("/sitemap.xml", "application/xml", urlset("https://shop.example/s/b/SKILL.md"))
+		net := lookleaptest.ForTest(t)
+		net.Site("shop.example").File("/sitemap.xml", "application/xml", urlset("https://shop.example/s/b/SKILL.md"))
 		net.Name("shop.example").Bogus()
 		var codes []lookleap.Code
-		for _, err := range dvs.NewLoader(net.Host(), dvs.Options{}).Discover(t.Context(), root) {
+		for _, err := range dvs.NewLoader(net.StubHost(), dvs.Options{}).Discover(t.Context(), root) {
 			codes = append(codes, lookleap.CodeOf(err))
 		}
 		if !slices.Equal(codes, []lookleap.Code{lookleap.CodeDNSSECBogus}) || len(net.Journal().Dials()) != 0 {
@@ -171,7 +175,7 @@ func TestDiscover(t *testing.T) {
 		}
 	})
 	t.Run("reject-what-cannot-be-asked", func(t *testing.T) {
-		for name, l := range map[string]*dvs.Loader{"usage": nil, "bad-url": dvs.NewLoader(lab.ForTest(t).Host(), dvs.Options{Indexes: []string{"/\x00/"}})} {
+		for name, l := range map[string]*dvs.Loader{"usage": nil, "bad-url": dvs.NewLoader(lookleaptest.ForTest(t).StubHost(), dvs.Options{Indexes: []string{"/\x00/"}})} {
 			var codes []lookleap.Code
 			for _, err := range l.Discover(t.Context(), root) {
 				codes = append(codes, lookleap.CodeOf(err))
@@ -182,17 +186,17 @@ func TestDiscover(t *testing.T) {
 		}
 	})
 	t.Run("DVS-3.2-10/accept-as-many-as-the-limit", func(t *testing.T) {
-		net := lab.ForTest(t)
-		net.Site("shop.example").Body("/.well-known/skills/index.json", "text/plain", `[{"name":"a","description":"d","path":"/s/a/"},5,{"name":"b","description":"d","path":"/s/b/"}]`).
-			Body("/.well-known/agent-skills/index.json", "application/json", `{"$schema":"`+dvs.IndexSchema+`","skills":[{"name":"a","type":"archive","description":"d","url":"/s/a.zip","digest":"`+digestOf(refund)+`"}]}`).
-			Body("/sitemap.xml", "application/xml", sitemapIndex("https://evil.example/c.xml", child, "https://shop.example/c2.xml", "https://shop.example/c4.xml")).
-			Body("/c1.xml", "application/xml", sitemapIndex("https://shop.example/c3.xml")).
-			Body("/c2.xml", "application/xml", urlset("https://shop.example/s/c/SKILL.md", "https://shop.example/s/d/SKILL.md")).
-			Body("/c4.xml", "application/xml", urlset("https://shop.example/s/e/SKILL.md"))
+		net := lookleaptest.ForTest(t)
+		net.Site("shop.example").File("/.well-known/skills/index.json", "text/plain", `[{"name":"a","description":"d","path":"/s/a/"},5,{"name":"b","description":"d","path":"/s/b/"}]`).
+			File("/.well-known/agent-skills/index.json", "application/json", `{"$schema":"`+dvs.IndexSchema+`","skills":[{"name":"a","type":"archive","description":"d","url":"/s/a.zip","digest":"`+digestOf(refund)+`"}]}`).
+			File("/sitemap.xml", "application/xml", sitemapIndex("https://evil.example/c.xml", child, "https://shop.example/c2.xml", "https://shop.example/c4.xml")).
+			File("/c1.xml", "application/xml", sitemapIndex("https://shop.example/c3.xml")).
+			File("/c2.xml", "application/xml", urlset("https://shop.example/s/c/SKILL.md", "https://shop.example/s/d/SKILL.md")).
+			File("/c4.xml", "application/xml", urlset("https://shop.example/s/e/SKILL.md"))
 		const all = "/s/a.zip !media-type !bad-index-entry !duplicate-entry /s/b/SKILL.md !sitemap-nested !sitemap-nested /s/c/SKILL.md !sitemap-limit"
 		for n := range strings.Fields(all) { // whatever it yields, the caller can stop there
 			var got []string
-			for l, err := range dvs.NewLoader(net.Host(), dvs.Options{Limits: dvs.Limits{Candidates: 4}}).Discover(t.Context(), root) {
+			for l, err := range dvs.NewLoader(net.StubHost(), dvs.Options{Limits: dvs.Limits{Candidates: 4}}).Discover(t.Context(), root) {
 				if got = append(got, strings.TrimPrefix(l.Skill.String(), "https://shop.example")); err != nil {
 					got[len(got)-1] = "!" + string(lookleap.CodeOf(err))
 				}
@@ -206,9 +210,9 @@ func TestDiscover(t *testing.T) {
 		}
 	})
 	t.Run("DVS-3.2-10/accept-sitemap-below-its-limit", func(t *testing.T) {
-		net, found := lab.ForTest(t), 0
-		net.Site("shop.example").Body("/sitemap.xml", "application/xml", urlset("https://shop.example/s/a/SKILL.md", "https://shop.example/s/b/SKILL.md")+strings.Repeat(" ", 3<<19))
-		for _, err := range dvs.NewLoader(net.Host(), dvs.Options{Limits: dvs.Limits{Sitemap: 2 << 20}}).Discover(t.Context(), root) {
+		net, found := lookleaptest.ForTest(t), 0
+		net.Site("shop.example").File("/sitemap.xml", "application/xml", urlset("https://shop.example/s/a/SKILL.md", "https://shop.example/s/b/SKILL.md")+strings.Repeat(" ", 3<<19))
+		for _, err := range dvs.NewLoader(net.StubHost(), dvs.Options{Limits: dvs.Limits{Sitemap: 2 << 20}}).Discover(t.Context(), root) {
 			if found++; err != nil {
 				t.Error(err)
 			}
@@ -218,9 +222,9 @@ func TestDiscover(t *testing.T) {
 		}
 	})
 	t.Run("DVS-3.2-04/accept-origin", func(t *testing.T) {
-		net := lab.ForTest(t)
+		net := lookleaptest.ForTest(t)
 		net.Site("shop.example")
-		for range dvs.NewLoader(net.Host(), dvs.Options{}).Discover(t.Context(), root) {
+		for range dvs.NewLoader(net.StubHost(), dvs.Options{}).Discover(t.Context(), root) {
 			t.Error("there is something")
 		}
 		got := net.Journal().Paths("shop.example")
@@ -229,11 +233,11 @@ func TestDiscover(t *testing.T) {
 		}
 	})
 	t.Run("DVS-3.2-15/accept-agent-skills", func(t *testing.T) {
-		net := lab.ForTest(t)
-		net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", refund).Body("/s/b/SKILL.md", "text/markdown", refund).
-			Body("/.well-known/agent-skills/index.json", "application/json", `{"$schema":"`+dvs.IndexSchema+`","skills":[{"name":"refund","type":"skill-md","description":"Refunds an order.","url":"/s/a/SKILL.md","digest":"`+digestOf(refund)+
+		net := lookleaptest.ForTest(t)
+		net.Site("shop.example").File("/s/a/SKILL.md", "text/markdown", refund).File("/s/b/SKILL.md", "text/markdown", refund).
+			File("/.well-known/agent-skills/index.json", "application/json", `{"$schema":"`+dvs.IndexSchema+`","skills":[{"name":"refund","type":"skill-md","description":"Refunds an order.","url":"/s/a/SKILL.md","digest":"`+digestOf(refund)+
 				`"},{"name":"b","type":"skill-md","description":"d","url":"/s/b/SKILL.md","digest":"`+digestOf("other")+`"}]}`)
-		loader := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, root)})
+		loader := dvs.NewLoader(net.StubHost(), dvs.Options{Roots: registry(t, root)})
 		var codes []string
 		for l, err := range loader.Discover(t.Context(), root) {
 			if err != nil {
@@ -259,11 +263,11 @@ func TestDiscover(t *testing.T) {
 		"accept-sitemap-alone":   {[]string{}, nil},
 	} {
 		t.Run("DVS-3.2-15/"+name, func(t *testing.T) {
-			net := lab.ForTest(t)
-			net.Site("shop.example").Body("/.well-known/skills/index.json", "application/json", `[{"name":"a","description":"d","path":"/s/a/"}]`).
-				Body("/.well-known/agent-skills/index.json", "application/json", `{"$schema":"`+dvs.IndexSchema+`","skills":[{"name":"new","type":"skill-md","description":"d","url":"/s/new/SKILL.md","digest":"`+digestOf(refund)+`"}]}`)
+			net := lookleaptest.ForTest(t)
+			net.Site("shop.example").File("/.well-known/skills/index.json", "application/json", `[{"name":"a","description":"d","path":"/s/a/"}]`).
+				File("/.well-known/agent-skills/index.json", "application/json", `{"$schema":"`+dvs.IndexSchema+`","skills":[{"name":"new","type":"skill-md","description":"d","url":"/s/new/SKILL.md","digest":"`+digestOf(refund)+`"}]}`)
 			var got []string
-			for l, err := range dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, root), Indexes: c.indexes}).Discover(t.Context(), root) {
+			for l, err := range dvs.NewLoader(net.StubHost(), dvs.Options{Roots: registry(t, root), Indexes: c.indexes}).Discover(t.Context(), root) {
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -284,7 +288,7 @@ func TestDiscover(t *testing.T) {
 		})
 	}
 	t.Run("DVS-3.2-15/accept-one-round", func(t *testing.T) {
-		net := lab.ForTest(t)
+		net := lookleaptest.ForTest(t)
 		both := make(chan struct{}, 2)
 		meet := func(w http.ResponseWriter, r *http.Request) {
 			both <- struct{}{}
@@ -294,14 +298,14 @@ func TestDiscover(t *testing.T) {
 			w.WriteHeader(http.StatusNotFound)
 		}
 		net.Site("shop.example").HandleFunc("/.well-known/skills/index.json", meet).HandleFunc("/.well-known/agent-skills/index.json", meet)
-		for _, err := range dvs.NewLoader(net.Host(), dvs.Options{}).Discover(t.Context(), root) {
+		for _, err := range dvs.NewLoader(net.StubHost(), dvs.Options{}).Discover(t.Context(), root) {
 			t.Error(err)
 		}
 	})
 	t.Run("DVS-3.2-21/accept-file-decides", func(t *testing.T) {
-		net := lab.ForTest(t)
-		net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", refund).Body("/.well-known/skills/index.json", "application/json", index)
-		loader := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, root)})
+		net := lookleaptest.ForTest(t)
+		net.Site("shop.example").File("/s/a/SKILL.md", "text/markdown", refund).File("/.well-known/skills/index.json", "application/json", index)
+		loader := dvs.NewLoader(net.StubHost(), dvs.Options{Roots: registry(t, root)})
 		for l, err := range loader.Discover(t.Context(), root) {
 			if err != nil {
 				t.Fatal(err)
@@ -313,10 +317,10 @@ func TestDiscover(t *testing.T) {
 		}
 	})
 	t.Run("N04/reject-disallowed-path", func(t *testing.T) {
-		net := lab.ForTest(t)
-		net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", refund).Body("/sitemap.xml", "application/xml", urlset("https://shop.example/s/a/SKILL.md")).
-			Body("/.well-known/skills/index.json", "text/html", "").Status("/agents.txt", 401)
-		host := net.Host()
+		net := lookleaptest.ForTest(t)
+		net.Site("shop.example").File("/s/a/SKILL.md", "text/markdown", refund).File("/sitemap.xml", "application/xml", urlset("https://shop.example/s/a/SKILL.md")).
+			File("/.well-known/skills/index.json", "text/html", "").Status("/agents.txt", 401)
+		host := net.StubHost()
 		loader := dvs.NewLoader(host, dvs.Options{Roots: registry(t, root), Guard: agentstxt.Guard(host)})
 		refused := 0
 		for l, err := range loader.Discover(t.Context(), root) {
@@ -332,9 +336,9 @@ func TestDiscover(t *testing.T) {
 		}
 	})
 	t.Run("reject-invalid-root", func(t *testing.T) {
-		net := lab.ForTest(t)
+		net := lookleaptest.ForTest(t)
 		n := 0
-		for l, err := range dvs.NewLoader(net.Host(), dvs.Options{}).Discover(t.Context(), "http://shop.example/") {
+		for l, err := range dvs.NewLoader(net.StubHost(), dvs.Options{}).Discover(t.Context(), "http://shop.example/") {
 			if n++; !l.Skill.IsZero() || lookleap.CodeOf(err) != lookleap.CodeNotHTTPS {
 				t.Error(l, err)
 			}
@@ -344,12 +348,12 @@ func TestDiscover(t *testing.T) {
 		}
 	})
 	t.Run("DVS-3.2-06/reject-cancelled", func(t *testing.T) {
-		net := lab.ForTest(t)
+		net := lookleaptest.ForTest(t)
 		net.Site("shop.example")
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		n := 0
-		for _, err := range dvs.NewLoader(net.Host(), dvs.Options{}).Discover(ctx, root) {
+		for _, err := range dvs.NewLoader(net.StubHost(), dvs.Options{}).Discover(ctx, root) {
 			if n++; !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "the list of skills was not read") {
 				t.Error(err)
 			}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 const feedAt = "https://feed.example/withdrawn.json"
@@ -169,7 +169,7 @@ func TestFeedFailures(t *testing.T) {
 			})
 		}, "feed-unusable"},
 		"gone":       {func(w *feedWorld) { w.net.Site("feed.example").Status("/withdrawn.json", 404) }, "feed-unusable"},
-		"no-json":    {func(w *feedWorld) { w.net.Site("feed.example").Body("/withdrawn.json", "text/html", "<html>") }, "feed-unusable"},
+		"no-json":    {func(w *feedWorld) { w.net.Site("feed.example").File("/withdrawn.json", "text/html", "<html>") }, "feed-unusable"},
 		"redirected": {func(w *feedWorld) { w.net.Site("feed.example").Redirect("/withdrawn.json", "https://shop.example/f") }, "feed-unusable"},
 		"100-MB": {func(w *feedWorld) {
 			w.net.Site("feed.example").HandleFunc("/withdrawn.json", func(rw http.ResponseWriter, _ *http.Request) {
@@ -178,7 +178,7 @@ func TestFeedFailures(t *testing.T) {
 				}
 			})
 		}, "feed-unusable"},
-		"wrong-certificate": {func(w *feedWorld) { w.net.Site("feed.example").Certificate(lab.WrongName) }, "feed-unusable"},
+		"wrong-certificate": {func(w *feedWorld) { w.net.Site("feed.example").Certificate(lookleaptest.CertificateWrongName) }, "feed-unusable"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := seen(t)
@@ -253,7 +253,7 @@ func TestFeedFailures(t *testing.T) {
 		}
 		w.load(w.options, dvs.CodeFeedStale, 0) // unsigned
 		signed := func() {
-			w.net.Site("feed.example").Body("/withdrawn.json", "application/jose", "signed by a:"+string(marshal(t, w.feed)))
+			w.net.Site("feed.example").File("/withdrawn.json", "application/jose", "signed by a:"+string(marshal(t, w.feed)))
 		}
 		signed()
 		w.net.Clock().Advance(time.Minute)
@@ -278,7 +278,7 @@ func TestFeedFailures(t *testing.T) {
 	t.Run("without-a-store", func(t *testing.T) {
 		w := newFeedWorld(t)
 		w.withdraw(dvs.WithdrawnSkill, "https://shop.example/s/b/SKILL.md")
-		host := w.net.Host()
+		host := w.net.StubHost()
 		host.Observe = w.events.Observe
 		l := dvs.NewLoader(host, w.options)
 		for url, code := range map[string]lookleap.Code{trustedAt: lookleap.CodeOK, "https://shop.example/s/b/SKILL.md": dvs.CodeWithdrawn} {

@@ -18,7 +18,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // The variables of a process that TestFeedWithdrawsProcesses starts.
@@ -47,7 +47,7 @@ func TestFeedProcess(t *testing.T) {
 	}})
 	var now time.Time // lines are worked off one after another
 	host := &lookleap.Host{Resolver: resolver, Prompter: &prompter{decide: agree}, Now: func() time.Time { return now },
-		Fetcher: lookleap.NewFetcher(lookleap.FetcherOptions{Resolver: resolver, RootCAs: authorities, Dial: lab.Via(os.Getenv(feedProcessDoor))})}
+		Fetcher: lookleap.NewFetcher(lookleap.FetcherOptions{Resolver: resolver, RootCAs: authorities, Dial: lookleaptest.Via(os.Getenv(feedProcessDoor))})}
 	defer host.Close()
 	loader := dvs.NewLoader(host, dvs.Options{Trust: openTrust(t, dir), Roots: registry(t, "https://shop.example/"),
 		Feeds: []dvs.FeedOptions{{URL: feedAt}}, Runner: &runner{sandbox: dvs.Sandbox{Name: "cage"}}})
@@ -94,10 +94,10 @@ type feedProcess struct {
 	stdout *bufio.Scanner
 }
 
-func startFeedProcess(t *testing.T, name, dir string, loop *lab.Loopback) *feedProcess {
+func startFeedProcess(t *testing.T, name, dir string, loop *lookleaptest.Door) *feedProcess {
 	t.Helper()
 	p := &feedProcess{t: t, name: name, cmd: exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestFeedProcess$")}
-	p.cmd.Env = append(os.Environ(), feedProcessStore+"="+dir, feedProcessDoor+"="+loop.Door, feedProcessDNS+"="+loop.DNS, feedProcessCA+"="+loop.CAFile)
+	p.cmd.Env = append(os.Environ(), feedProcessStore+"="+dir, feedProcessDoor+"="+loop.Addr, feedProcessDNS+"="+loop.DNS, feedProcessCA+"="+loop.CAFile)
 	p.cmd.Stderr = os.Stderr
 	stdout, err := p.cmd.StdoutPipe()
 	if err != nil {
@@ -161,7 +161,7 @@ func TestFeedWithdrawsProcesses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newFeedWorld(t)
-			loop, err := w.net.Loopback()
+			loop, err := w.net.OpenDoor()
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -43,7 +43,7 @@ func TestFeedOverflow(t *testing.T) {
 			}
 		})
 		t.Run("reject-first-entry-still-withdrawn", func(t *testing.T) {
-			w.site.Body("/s/a/SKILL.md", "text/markdown", string(skillText("withdrawn\n")))
+			w.site.File("/s/a/SKILL.md", "text/markdown", string(skillText("withdrawn\n")))
 			if code := load(w); code != dvs.CodeWithdrawn {
 				t.Error(code)
 			}

@@ -10,8 +10,8 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
-	"github.com/lookleap/lookleap/internal/alloctest"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/internal/test/alloctest"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // TestHops redirects the bytes of a skill to another URL under its root: it is
@@ -55,10 +55,10 @@ func TestHops(t *testing.T) {
 		{name: "reject-blocked", root: "https://cs.univ.example/", url: "https://cs.univ.example/skills/SKILL.md", to: "/Bad/SKILL.md", block: "https://cs.univ.example/bad/", want: "blocked-root"},
 	} {
 		t.Run("O41/"+c.name, func(t *testing.T) {
-			net := lab.ForTest(t)
+			net := lookleaptest.ForTest(t)
 			u := skillURL(t, c.url)
 			for _, host := range []string{"github.com", "raw.githubusercontent.com", "media.githubusercontent.com", "cs.univ.example", u.Host()} {
-				net.Site(host).Body("*", "text/markdown", refund)
+				net.Site(host).File("*", "text/markdown", refund)
 			}
 			path := u.ServedFrom()[len("https://"+u.ServingHost()):]
 			net.Site(u.ServingHost()).Redirect(path, c.to)
@@ -71,7 +71,7 @@ func TestHops(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			host := net.Host()
+			host := net.StubHost()
 			host.Prompter = &prompter{decide: agree}
 			skill, err := dvs.NewLoader(host, dvs.Options{Roots: roots}).Load(t.Context(), c.url)
 			if want := lookleap.Code(c.want); want != "" && lookleap.CodeOf(err) != want || want == "" && err != nil || (skill != nil) != (want == "") {
@@ -83,9 +83,9 @@ func TestHops(t *testing.T) {
 		})
 	}
 	t.Run("O41/reject-resource", func(t *testing.T) {
-		net := lab.ForTest(t)
-		net.Site("gitlab.com").Body("*", "text/markdown", refund).Redirect("/group/project/-/raw/main/MORE.md", "/group/project/uploads/"+upload+"/MORE.md")
-		skill, err := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://gitlab.com/group/")}).Load(t.Context(), "https://gitlab.com/group/project/-/blob/main/SKILL.md")
+		net := lookleaptest.ForTest(t)
+		net.Site("gitlab.com").File("*", "text/markdown", refund).Redirect("/group/project/-/raw/main/MORE.md", "/group/project/uploads/"+upload+"/MORE.md")
+		skill, err := dvs.NewLoader(net.StubHost(), dvs.Options{Roots: registry(t, "https://gitlab.com/group/")}).Load(t.Context(), "https://gitlab.com/group/project/-/blob/main/SKILL.md")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,9 +94,9 @@ func TestHops(t *testing.T) {
 		}
 	})
 	t.Run("O41/reject-blocked-since-it-was-fetched", func(t *testing.T) {
-		net := lab.ForTest(t)
-		net.Site("shop.example").Body("*", "text/markdown", refund).Redirect("/a/SKILL.md", "/b/SKILL.md")
-		loader := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://shop.example/")})
+		net := lookleaptest.ForTest(t)
+		net.Site("shop.example").File("*", "text/markdown", refund).Redirect("/a/SKILL.md", "/b/SKILL.md")
+		loader := dvs.NewLoader(net.StubHost(), dvs.Options{Roots: registry(t, "https://shop.example/")})
 		if _, err := loader.Load(t.Context(), "https://shop.example/a/"); err != nil {
 			t.Fatal(err)
 		}
@@ -175,18 +175,18 @@ func TestCostOfRefusing(t *testing.T) {
 		})
 	}
 
-	net := lab.ForTest(t)
-	net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", refund).
-		Body("/s/b/SKILL.md", "text/markdown", "x").Fault("/s/b/SKILL.md", lab.Endless()).
-		Body("/s/a/MORE.md", "text/markdown", "x").Fault("/s/a/MORE.md", lab.Endless())
+	net := lookleaptest.ForTest(t)
+	net.Site("shop.example").File("/s/a/SKILL.md", "text/markdown", refund).
+		File("/s/b/SKILL.md", "text/markdown", "x").Fault("/s/b/SKILL.md", lookleaptest.Endless()).
+		File("/s/a/MORE.md", "text/markdown", "x").Fault("/s/a/MORE.md", lookleaptest.Endless())
 	options := dvs.Options{Roots: registry(t, "https://shop.example/")}
-	loaded, err := dvs.NewLoader(net.Host(), options).Load(t.Context(), "https://shop.example/s/a/SKILL.md")
+	loaded, err := dvs.NewLoader(net.StubHost(), options).Load(t.Context(), "https://shop.example/s/a/SKILL.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, id := range []string{"DVS-4.2-08", "C20"} {
 		check(id+"/reject-skill-without-end", skill, func() error {
-			_, err := dvs.NewLoader(net.Host(), options).Load(t.Context(), "https://shop.example/s/b/SKILL.md")
+			_, err := dvs.NewLoader(net.StubHost(), options).Load(t.Context(), "https://shop.example/s/b/SKILL.md")
 			return err
 		})
 	}
@@ -242,13 +242,13 @@ func TestCostOfReading(t *testing.T) {
 func TestMemory(t *testing.T) {
 	for name, c := range map[string]struct{ memory, requests int }{"reject-more-than-the-limit": {2 << 20, 2}, "accept-by-default": {0, 1}} {
 		t.Run("O61/"+name, func(t *testing.T) {
-			net := lab.ForTest(t)
+			net := lookleaptest.ForTest(t)
 			site := net.Site("shop.example")
 			path := func(i int) string { return fmt.Sprintf("/s/%d/SKILL.md", i) }
 			for i := range 8 {
-				site.Body(path(i), "text/markdown", refund+strings.Repeat("Do this.\n", 1<<19/9))
+				site.File(path(i), "text/markdown", refund+strings.Repeat("Do this.\n", 1<<19/9))
 			}
-			loader := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://shop.example/"), Limits: dvs.Limits{Memory: c.memory}})
+			loader := dvs.NewLoader(net.StubHost(), dvs.Options{Roots: registry(t, "https://shop.example/"), Limits: dvs.Limits{Memory: c.memory}})
 			for i := range 9 {
 				if _, err := loader.Load(t.Context(), "https://shop.example"+path(i%8)); err != nil {
 					t.Fatal(err)
@@ -273,7 +273,7 @@ func TestAskedAgain(t *testing.T) {
 	tagged := func(tag, body string) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("ETag", tag)
-			lab.Body("text/markdown", body).ServeHTTP(w, r)
+			lookleaptest.Body("text/markdown", body).ServeHTTP(w, r)
 		})
 	}
 	for name, c := range map[string]struct {
@@ -281,13 +281,13 @@ func TestAskedAgain(t *testing.T) {
 		code        lookleap.Code
 	}{
 		"accept-changed":         {tagged(`"1"`, refund), tagged(`"2"`, refund+"More.\n"), lookleap.CodeOK},
-		"reject-304-of-nothing":  {lab.Body("text/markdown", refund), lab.Status(304), lookleap.CodeBadStatus},
-		"accept-404-is-not-kept": {lab.Status(404, "Cache-Control", "max-age=86400"), lab.Body("text/markdown", refund), lookleap.CodeOK},
+		"reject-304-of-nothing":  {lookleaptest.Body("text/markdown", refund), lookleaptest.Status(304), lookleap.CodeBadStatus},
+		"accept-404-is-not-kept": {lookleaptest.Status(404, "Cache-Control", "max-age=86400"), lookleaptest.Body("text/markdown", refund), lookleap.CodeOK},
 	} {
 		t.Run(name, func(t *testing.T) {
-			net := lab.ForTest(t)
+			net := lookleaptest.ForTest(t)
 			site := net.Site("shop.example").Handle(at, c.first)
-			loader := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://shop.example/")})
+			loader := dvs.NewLoader(net.StubHost(), dvs.Options{Roots: registry(t, "https://shop.example/")})
 			_, _ = loader.Load(t.Context(), "https://shop.example"+at)
 			net.Clock().Advance(time.Hour)
 			site.Handle(at, c.then)
@@ -303,16 +303,16 @@ func TestAskedAgain(t *testing.T) {
 
 // TestConfirmedEvidence: a copy that the server confirmed has the evidence of that exchange.
 func TestConfirmedEvidence(t *testing.T) {
-	net := lab.ForTest(t)
+	net := lookleaptest.ForTest(t)
 	net.Site("shop.example").HandleFunc("/s/a/SKILL.md", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("ETag", `"1"`)
 		if r.Header.Get("If-None-Match") != "" {
 			w.WriteHeader(http.StatusNotModified)
 			return
 		}
-		lab.Body("text/markdown", refund).ServeHTTP(w, r)
+		lookleaptest.Body("text/markdown", refund).ServeHTTP(w, r)
 	})
-	loader := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://shop.example/")})
+	loader := dvs.NewLoader(net.StubHost(), dvs.Options{Roots: registry(t, "https://shop.example/")})
 	load := func() dvs.Evidence {
 		t.Helper()
 		skill, err := loader.Load(t.Context(), "https://shop.example/s/a/SKILL.md")

@@ -11,19 +11,19 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // TestSharedCopies lets several processes load one skill with one cache.
 func TestSharedCopies(t *testing.T) {
 	const at, url, key = "/s/a/SKILL.md", "https://shop.example/s/a/SKILL.md", "dvs/2/https://shop.example/s/a/SKILL.md"
 	type fleet struct {
-		*lab.Internet
-		site  *lab.Site
+		*lookleaptest.Internet
+		site  *lookleaptest.Site
 		cache lookleap.Cache
 	}
 	world := func(t *testing.T, header http.Header) fleet {
-		net := lab.ForTest(t)
+		net := lookleaptest.ForTest(t)
 		site := net.Site("shop.example").Handle(at, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/markdown")
 			for name, values := range header {
@@ -34,7 +34,7 @@ func TestSharedCopies(t *testing.T) {
 		return fleet{net, site, lookleap.NewMemoryCache(10)}
 	}
 	process := func(t *testing.T, f fleet, roots ...string) *dvs.Loader {
-		host := f.Host()
+		host := f.StubHost()
 		host.Cache = f.cache
 		return dvs.NewLoader(host, dvs.Options{Roots: registry(t, roots...)})
 	}
@@ -76,7 +76,7 @@ func TestSharedCopies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f.site.Body(at, "text/markdown", strings.Replace(refund, "Refunds", "Now refunds", 1))
+		f.site.File(at, "text/markdown", strings.Replace(refund, "Refunds", "Now refunds", 1))
 		if skill, err := r.Activate(t.Context()); err != nil || !hasFinding(skill.Verdict, dvs.CodeChanged) {
 			t.Error(skill, err)
 		}
@@ -115,7 +115,7 @@ func TestSharedCopies(t *testing.T) {
 	} {
 		t.Run("O34/reject-redirect-"+name, func(t *testing.T) {
 			f := world(t, http.Header{"Cache-Control": {"max-age=86400"}})
-			f.site.Handle("/moved/a/SKILL.md", lab.Status(302, append([]string{"Location", at}, header...)...))
+			f.site.Handle("/moved/a/SKILL.md", lookleaptest.Status(302, append([]string{"Location", at}, header...)...))
 			const url = "https://shop.example/moved/a/SKILL.md"
 			for n := range 2 { // users, each with a process
 				if _, err := process(t, f, "https://shop.example/").Load(t.Context(), url); err != nil {
@@ -129,7 +129,7 @@ func TestSharedCopies(t *testing.T) {
 	}
 	t.Run("O34/accept-redirect", func(t *testing.T) {
 		f := world(t, http.Header{"Cache-Control": {"max-age=86400"}})
-		f.site.Handle("/moved/a/SKILL.md", lab.Status(302, "Location", at, "Cache-Control", "max-age=600"))
+		f.site.Handle("/moved/a/SKILL.md", lookleaptest.Status(302, "Location", at, "Cache-Control", "max-age=600"))
 		for range 2 {
 			if _, err := process(t, f, "https://shop.example/").Load(t.Context(), "https://shop.example/moved/a/SKILL.md"); err != nil || asked(f) != 2 {
 				t.Error(err, asked(f))
@@ -166,8 +166,8 @@ func TestSharedCopies(t *testing.T) {
 				} else if err := f.cache.Put(t.Context(), key, []byte(changed), expires); err != nil {
 					t.Fatal(err)
 				}
-				var events lab.Events
-				host := f.Host()
+				var events lookleaptest.Events
+				host := f.StubHost()
 				host.Cache, host.Observe = f.cache, events.Observe
 				if skill := load(t, dvs.NewLoader(host, dvs.Options{Roots: registry(t, "https://shop.example/")})); asked(f) != 2 || skill.Digest != dvs.DigestOf([]byte(refund)) {
 					t.Errorf("asked %d times", asked(f))
@@ -188,7 +188,7 @@ func TestSharedCopies(t *testing.T) {
 				return
 			}
 			w.Header().Set("Cache-Control", "private, max-age=60")
-			lab.Body("text/markdown", refund).ServeHTTP(w, r)
+			lookleaptest.Body("text/markdown", refund).ServeHTTP(w, r)
 		})
 		l := process(t, f, "https://shop.example/")
 		load(t, l)
@@ -200,12 +200,12 @@ func TestSharedCopies(t *testing.T) {
 	})
 	t.Run("larger-or-further-than-another-may-read", func(t *testing.T) {
 		f := world(t, http.Header{"Cache-Control": {"max-age=86400"}})
-		f.site.Handle("/moved/SKILL.md", lab.Status(302, "Location", at, "Cache-Control", "max-age=600"))
+		f.site.Handle("/moved/SKILL.md", lookleaptest.Status(302, "Location", at, "Cache-Control", "max-age=600"))
 		const moved = "https://shop.example/moved/SKILL.md"
 		if _, err := process(t, f, "https://shop.example/").Load(t.Context(), moved); err != nil {
 			t.Fatal(err)
 		}
-		host := f.Host()
+		host := f.StubHost()
 		host.Cache = f.cache
 		for _, c := range []struct {
 			limits dvs.Limits
@@ -251,10 +251,10 @@ func TestHungCache(t *testing.T) {
 	for name, deaf := range map[string]bool{"accept-cache-that-heeds-its-context": false, "accept-deaf-cache": true} {
 		t.Run("O13/"+name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				hung := lab.NewHung(deaf)
-				net := lab.ForTest(t)
-				net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", refund)
-				host := net.Host()
+				hung := lookleaptest.NewHung(deaf)
+				net := lookleaptest.ForTest(t)
+				net.Site("shop.example").File("/s/a/SKILL.md", "text/markdown", refund)
+				host := net.StubHost()
 				host.Cache = hung
 				l := dvs.NewLoader(host, dvs.Options{Roots: registry(t, "https://shop.example/")})
 				if _, err := l.Load(context.Background(), "https://shop.example/s/a/SKILL.md"); err != nil || hung.Calls() == 0 {

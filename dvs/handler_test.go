@@ -14,7 +14,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 func served(t *testing.T) *dvs.Handler {
@@ -90,9 +90,9 @@ func TestHandler(t *testing.T) {
 		}
 	})
 	t.Run("DVS-3.2-15/accept-all-files-by-a-loader", func(t *testing.T) {
-		net := lab.ForTest(t)
+		net := lookleaptest.ForTest(t)
 		net.Site("shop.example").Handle("*", h)
-		loader := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://shop.example/")})
+		loader := dvs.NewLoader(net.StubHost(), dvs.Options{Roots: registry(t, "https://shop.example/")})
 		var names []string
 		for l, err := range loader.Discover(t.Context(), "https://shop.example/") {
 			var skipped *dvs.Skipped

@@ -150,17 +150,6 @@ func utf16le(text string) string {
 	return b.String()
 }
 
-// lenientPieces are what a mebibyte of nothing but repairs is made of.
-var lenientPieces = map[string]string{
-	"keys": "a: [\n", "names": "name: [\n", "lines": "x y\n", "fences": "---\n", "colons": "a: b: c\n", "cr": "a: b\r", "separators": "a: \u2028\n", "items": "- name: x\n",
-	"controls": "\x01", "quotes": "a: \"\n", "blanks": "\n", "invalid": "\xff", "comments": "<!--\n", "bold": "**name**: a\n", "tabs": "\t", "indents": " ---\n", "nested": "a:\n  b: [\n",
-}
-
-// lenientFile makes a file of a size from a piece.
-func lenientFile(head, piece string, size int) []byte {
-	return []byte(head + strings.Repeat(piece, (size-len(head)-100)/len(piece)) + "\ndescription: b\n---\nx")
-}
-
 // TestServedLink reads what git hosts send for a symbolic link.
 func TestServedLink(t *testing.T) {
 	for _, input := range []string{"../x/SKILL.md", "../../skills/refund/SKILL.md\n", "./other/skill.md"} {
@@ -181,6 +170,3 @@ func TestServedLink(t *testing.T) {
 		})
 	}
 }
-
-// headed is a skill with these lines as its header.
-func headed(lines ...string) string { return "---\n" + strings.Join(lines, "\n") + "\n---\n# Title\n" }

@@ -14,16 +14,16 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // TestLevels is progressive loading (section 4.6).
 func TestLevels(t *testing.T) {
 	const url = "https://shop.example/s/a/SKILL.md"
-	world := func(t *testing.T) (*lab.Internet, *lab.Site, *dvs.Loader) {
-		net := lab.ForTest(t)
-		site := net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", refund).Body("/s/a/ADVANCED.md", "text/markdown", "more").Body("/s/a/data/x.json", "application/json", "{}")
-		return net, site, dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://shop.example/")})
+	world := func(t *testing.T) (*lookleaptest.Internet, *lookleaptest.Site, *dvs.Loader) {
+		net := lookleaptest.ForTest(t)
+		site := net.Site("shop.example").File("/s/a/SKILL.md", "text/markdown", refund).File("/s/a/ADVANCED.md", "text/markdown", "more").File("/s/a/data/x.json", "application/json", "{}")
+		return net, site, dvs.NewLoader(net.StubHost(), dvs.Options{Roots: registry(t, "https://shop.example/")})
 	}
 	t.Run("DVS-4.6-01/accept-three-fetches", func(t *testing.T) {
 		net, _, loader := world(t)
@@ -51,7 +51,7 @@ func TestLevels(t *testing.T) {
 	})
 	t.Run("DVS-4.3-13/reject-characters-in-the-list", func(t *testing.T) {
 		_, site, loader := world(t)
-		site.Body("/s/a/SKILL.md", "text/markdown", strings.Replace(refund, "Refunds", `"b\n\u202e\u200bc" #`, 1))
+		site.File("/s/a/SKILL.md", "text/markdown", strings.Replace(refund, "Refunds", `"b\n\u202e\u200bc" #`, 1))
 		if r, err := loader.Register(t.Context(), url); err != nil || r.ContextText() != "refund: b c" {
 			t.Errorf("got %q, %v", r.ContextText(), err)
 		}
@@ -66,7 +66,7 @@ func TestLevels(t *testing.T) {
 	t.Run("DVS-4.6-03/accept-changed-is-a-finding", func(t *testing.T) {
 		_, site, loader := world(t)
 		r, _ := loader.Register(t.Context(), url)
-		site.Body("/s/a/SKILL.md", "text/markdown", strings.Replace(refund, "Refunds", "Now refunds", 1))
+		site.File("/s/a/SKILL.md", "text/markdown", strings.Replace(refund, "Refunds", "Now refunds", 1))
 		skill, err := r.Activate(t.Context())
 		if err != nil || !hasFinding(skill.Verdict, dvs.CodeChanged) || skill.Description != "Now refunds an order." {
 			t.Error(skill, err)
@@ -75,10 +75,10 @@ func TestLevels(t *testing.T) {
 	t.Run("DVS-4.6-03/reject-consent-to-a-url-dropped-by-change", func(t *testing.T) {
 		ui := &prompter{decide: agreeForAnHour}
 		site, _, loader, skill := scriptWorld(t, ui)
-		site.Body("/s/b/x.csv", "text/csv", "a")
+		site.File("/s/b/x.csv", "text/csv", "a")
 		for _, want := range []int{1, 1, 2} {
 			if want == 2 {
-				site.Body("/s/a/SKILL.md", "text/markdown", refund+"changed\n")
+				site.File("/s/a/SKILL.md", "text/markdown", refund+"changed\n")
 				skill.Deactivate()
 				skill = must(loader.Load(t.Context(), scriptSkill))
 			}
@@ -165,9 +165,9 @@ func TestFreshness(t *testing.T) {
 	for name, control := range map[string]string{"reject-copy-that-a-304-makes-private": "public, max-age=60", "accept-copy-that-a-304-confirms": "max-age=60"} {
 		t.Run("O34/"+name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				net, hits, cache := lab.ForTest(t), 0, lookleap.NewMemoryCache(10)
+				net, hits, cache := lookleaptest.ForTest(t), 0, lookleap.NewMemoryCache(10)
 				net.Site("shop.example").Handle("/s/a/SKILL.md", cached(control, `"v1"`, &hits))
-				host := net.Host()
+				host := net.StubHost()
 				host.Cache = cache
 				loader := dvs.NewLoader(host, dvs.Options{Roots: registry(t, "https://shop.example/")})
 				for n, want := range []bool{true, strings.HasPrefix(name, "accept-")} {
@@ -197,10 +197,10 @@ func TestFreshness(t *testing.T) {
 	} {
 		t.Run("DVS-3.1-56/"+c.id, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				net := lab.ForTest(t)
+				net := lookleaptest.ForTest(t)
 				hits := 0
 				net.Site("shop.example").Handle("/s/a/SKILL.md", cached(c.control, c.tag, &hits))
-				loader := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://shop.example/")})
+				loader := dvs.NewLoader(net.StubHost(), dvs.Options{Roots: registry(t, "https://shop.example/")})
 				first, err := loader.Load(t.Context(), url)
 				if err != nil {
 					t.Fatal(err)
@@ -223,20 +223,20 @@ func TestFreshness(t *testing.T) {
 		})
 	}
 	for name, c := range map[string]struct {
-		before, after func(site *lab.Site, old, changed http.Handler)
+		before, after func(site *lookleaptest.Site, old, changed http.Handler)
 		tag           string // of the 304
 	}{
 		"reject-other-tag": {nil, nil, `"2"`},
-		"reject-other-url": {nil, func(site *lab.Site, _, changed http.Handler) {
+		"reject-other-url": {nil, func(site *lookleaptest.Site, _, changed http.Handler) {
 			site.Redirect("/s/a/SKILL.md", "/s/b/SKILL.md").Handle("/s/b/SKILL.md", changed)
 		}, `"1"`},
-		"reject-url-that-led-there": {func(site *lab.Site, old, _ http.Handler) {
+		"reject-url-that-led-there": {func(site *lookleaptest.Site, old, _ http.Handler) {
 			site.Redirect("/s/a/SKILL.md", "/s/b/SKILL.md").Handle("/s/b/SKILL.md", old)
 		}, nil, `"1"`},
 	} {
 		t.Run("O21/"+name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				net := lab.ForTest(t)
+				net := lookleaptest.ForTest(t)
 				site := net.Site("shop.example")
 				hits := 0
 				old := cached("max-age=60", `"1"`, &hits)
@@ -252,7 +252,7 @@ func TestFreshness(t *testing.T) {
 				if site.Handle("/s/a/SKILL.md", old); c.before != nil {
 					c.before(site, old, changed)
 				}
-				loader := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://shop.example/")})
+				loader := dvs.NewLoader(net.StubHost(), dvs.Options{Roots: registry(t, "https://shop.example/")})
 				if _, err := loader.Load(t.Context(), url); err != nil {
 					t.Fatal(err)
 				}
@@ -268,11 +268,11 @@ func TestFreshness(t *testing.T) {
 		})
 	}
 	t.Run("DVS-3.1-56/reject-verdict-is-computed-again", func(t *testing.T) {
-		net := lab.ForTest(t)
-		net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", refund)
+		net := lookleaptest.ForTest(t)
+		net.Site("shop.example").File("/s/a/SKILL.md", "text/markdown", refund)
 		roots := registry(t)
 		root, _ := roots.Register("https://shop.example/", dvs.ByHost)
-		loader := dvs.NewLoader(net.Host(), dvs.Options{Roots: roots, Strict: true})
+		loader := dvs.NewLoader(net.StubHost(), dvs.Options{Roots: roots, Strict: true})
 		if _, err := loader.Load(t.Context(), url); err != nil {
 			t.Fatal(err)
 		}
@@ -297,21 +297,24 @@ func TestFreshness(t *testing.T) {
 func TestChangeDuringLoad(t *testing.T) {
 	const url = "https://shop.example/s/a/SKILL.md"
 	for name, c := range map[string]struct {
-		change func(*lab.Internet, *dvs.Roots) error
+		change func(*lookleaptest.Internet, *dvs.Roots) error
 		want   lookleap.Code
 	}{
-		"accept-unchanged": {func(*lab.Internet, *dvs.Roots) error { return nil }, lookleap.CodeOK},
-		"accept-later":     {func(net *lab.Internet, _ *dvs.Roots) error { net.Clock().Advance(2 * time.Hour); return nil }, lookleap.CodeOK},
-		"reject-revoked":   {func(_ *lab.Internet, r *dvs.Roots) error { return r.RevokeDomain("shop.example", false) }, dvs.CodeRevoked},
-		"reject-blocked":   {func(_ *lab.Internet, r *dvs.Roots) error { _, err := r.Block("https://shop.example/s/"); return err }, dvs.CodeBlockedRoot},
-		"reject-never": {func(_ *lab.Internet, r *dvs.Roots) error {
+		"accept-unchanged": {func(*lookleaptest.Internet, *dvs.Roots) error { return nil }, lookleap.CodeOK},
+		"accept-later":     {func(net *lookleaptest.Internet, _ *dvs.Roots) error { net.Clock().Advance(2 * time.Hour); return nil }, lookleap.CodeOK},
+		"reject-revoked":   {func(_ *lookleaptest.Internet, r *dvs.Roots) error { return r.RevokeDomain("shop.example", false) }, dvs.CodeRevoked},
+		"reject-blocked": {func(_ *lookleaptest.Internet, r *dvs.Roots) error {
+			_, err := r.Block("https://shop.example/s/")
+			return err
+		}, dvs.CodeBlockedRoot},
+		"reject-never": {func(_ *lookleaptest.Internet, r *dvs.Roots) error {
 			_, err := r.AddPlatform(dvs.Platform{Name: "stranger", Hosts: []string{"shop.example"}, Never: true})
 			return err
 		}, "never-trusted-host"},
 	} {
 		for _, registered := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s/registered-%t", name, registered), func(t *testing.T) {
-				net, fetched := lab.ForTest(t), new(atomic.Bool)
+				net, fetched := lookleaptest.ForTest(t), new(atomic.Bool)
 				net.Site("shop.example").HandleFunc("/s/a/SKILL.md", func(w http.ResponseWriter, _ *http.Request) {
 					fetched.Store(true)
 					w.Header().Set("Content-Type", "text/markdown")
@@ -329,7 +332,7 @@ func TestChangeDuringLoad(t *testing.T) {
 					}
 					changed = net.Clock().Now()
 				}
-				host := net.Host()
+				host := net.StubHost()
 				host.Prompter = &prompter{decide: func(req *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
 					change()
 					return agree(req)

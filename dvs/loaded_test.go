@@ -10,7 +10,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // withdrawals are the ways in which trust ends, and the code of what is used
@@ -73,11 +73,11 @@ func TestWithdrawn(t *testing.T) {
 	} {
 		for name, w := range withdrawals {
 			world := func(t *testing.T) (*dvs.Loader, *dvs.Loaded, *runner) {
-				net := lab.ForTest(t)
-				net.Site("shop.example").Body("*", "text/markdown", refund)
-				net.Site("raw.githubusercontent.com").Body("*", "text/markdown", refund)
-				net.Site("other.example").Body("*", "text/markdown", "more")
-				h, run := net.Host(), &runner{}
+				net := lookleaptest.ForTest(t)
+				net.Site("shop.example").File("*", "text/markdown", refund)
+				net.Site("raw.githubusercontent.com").File("*", "text/markdown", refund)
+				net.Site("other.example").File("*", "text/markdown", "more")
+				h, run := net.StubHost(), &runner{}
 				h.Prompter = &prompter{decide: agreeForAnHour}
 				loader := dvs.NewLoader(h, dvs.Options{Roots: registry(t, c.root), Runner: run})
 				skill, err := loader.Load(t.Context(), c.url)
@@ -148,9 +148,9 @@ func TestWithdrawn(t *testing.T) {
 		}
 	}
 	t.Run("O45/accept-under-the-root-of-the-caller", func(t *testing.T) {
-		net := lab.ForTest(t)
-		net.Site("shop.example").Body("*", "text/markdown", refund)
-		loader := dvs.NewLoader(net.Host(), dvs.Options{})
+		net := lookleaptest.ForTest(t)
+		net.Site("shop.example").File("*", "text/markdown", refund)
+		loader := dvs.NewLoader(net.StubHost(), dvs.Options{})
 		skill, err := loader.LoadUnder(t.Context(), "https://shop.example/own/a/", must(dvs.ParseTrustRoot("https://shop.example/own/", dvs.Rules{})))
 		if err != nil {
 			t.Fatal(err)
@@ -164,10 +164,10 @@ func TestWithdrawn(t *testing.T) {
 		}
 	})
 	t.Run("O45/reject-during-the-dialogue", func(t *testing.T) {
-		net := lab.ForTest(t)
-		net.Site("shop.example").Body("*", "text/markdown", refund)
-		net.Site("other.example").Body("*", "text/markdown", "more")
-		host := net.Host()
+		net := lookleaptest.ForTest(t)
+		net.Site("shop.example").File("*", "text/markdown", refund)
+		net.Site("other.example").File("*", "text/markdown", "more")
+		host := net.StubHost()
 		loader := dvs.NewLoader(host, dvs.Options{Roots: registry(t, "https://shop.example/own/")})
 		host.Prompter = &prompter{decide: func(req *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
 			loader.Roots().Unregister(must(dvs.ParseTrustRoot("https://shop.example/own/", dvs.Rules{})))
@@ -229,9 +229,9 @@ func TestWithdrawn(t *testing.T) {
 		}
 	})
 	t.Run("O45/accept-announced", func(t *testing.T) {
-		net := lab.ForTest(t)
-		host := net.Host()
-		var events lab.Events
+		net := lookleaptest.ForTest(t)
+		host := net.StubHost()
+		var events lookleaptest.Events
 		host.Observe = events.Observe
 		loader := dvs.NewLoader(host, dvs.Options{})
 		loader.Revoke(must(dvs.ParseTrustRoot("https://shop.example/", dvs.Rules{})))
@@ -324,10 +324,10 @@ func TestResumeStricter(t *testing.T) {
 				side = "accept-"
 			}
 			t.Run("O65/"+side+name+"-"+step, func(t *testing.T) {
-				net := lab.ForTest(t)
-				net.Site("shop.example").Body("*", "text/markdown", strings.Replace(refund, "Refunds an", "Refunds: an", 1))
-				net.Site("other.example").Body("*", "text/markdown", "more")
-				host := net.Host()
+				net := lookleaptest.ForTest(t)
+				net.Site("shop.example").File("*", "text/markdown", strings.Replace(refund, "Refunds an", "Refunds: an", 1))
+				net.Site("other.example").File("*", "text/markdown", "more")
+				host := net.StubHost()
 				host.Prompter = &prompter{decide: func(req *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
 					if step != "admit" && req.Kind == lookleap.ConsentSkill {
 						return agree(req)

@@ -12,7 +12,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // prompter answers every request by a rule, and remembers what it was asked.
@@ -71,95 +71,97 @@ func TestLoad(t *testing.T) {
 	const at = "/s/a/SKILL.md"
 	for _, c := range []struct {
 		id   string
-		site func(*lab.Site)
+		site func(*lookleaptest.Site)
 		url  string
 		want lookleap.Code
 		seen string // a code that the verdict of a loaded skill has to show
 	}{
 		{id: "DVS-0-01/accept-url-alone"},
-		{id: "DVS-0-05/accept-static-host", site: func(s *lab.Site) { s.Body(at, "text/plain; charset=utf-8", refund) }, seen: "media-type"},
-		{id: "DVS-1-06/accept-agent-skill", site: func(s *lab.Site) {
-			s.Body(at, "text/markdown", "---\nname: refund\ndescription: d\nlicense: MIT\nmetadata:\n  author: x\nallowed-tools: Bash\n---\nbody\n")
+		{id: "DVS-0-05/accept-static-host", site: func(s *lookleaptest.Site) { s.File(at, "text/plain; charset=utf-8", refund) }, seen: "media-type"},
+		{id: "DVS-1-06/accept-agent-skill", site: func(s *lookleaptest.Site) {
+			s.File(at, "text/markdown", "---\nname: refund\ndescription: d\nlicense: MIT\nmetadata:\n  author: x\nallowed-tools: Bash\n---\nbody\n")
 		}},
 		{id: "DVS-2-02/reject-no-skill", url: "https://shop.example/none/", want: "skill-not-found"},
 		{id: "DVS-2-04/accept-directory", url: "https://shop.example/s/a/"},
 		{id: "DVS-3.1-01/accept-https"},
-		{id: "DVS-3.1-01/reject-not-tls", site: func(s *lab.Site) { s.Connection(lab.NotTLS) }, want: "tls"},
+		{id: "DVS-3.1-01/reject-not-tls", site: func(s *lookleaptest.Site) { s.Connection(lookleaptest.ConnectionNotTLS) }, want: "tls"},
 		{id: "DVS-3.1-02/reject-http", url: "http://shop.example/s/a/SKILL.md", want: "not-https"},
-		{id: "DVS-3.1-03/reject-hop-to-http", site: func(s *lab.Site) { s.Redirect(at, "http://shop.example/b/SKILL.md") }, want: "not-https"},
-		{id: "DVS-3.1-04/reject-expired", site: func(s *lab.Site) { s.Certificate(lab.Expired) }, want: "tls"},
-		{id: "DVS-3.1-04/reject-self-signed", site: func(s *lab.Site) { s.Certificate(lab.SelfSigned) }, want: "tls"},
-		{id: "DVS-3.1-04/reject-wrong-name", site: func(s *lab.Site) { s.Certificate(lab.WrongName) }, want: "tls"},
-		{id: "DVS-3.1-50/accept-inside", site: func(s *lab.Site) {
-			s.Handle(at, lab.Status(301, "Location", "/v2/a/SKILL.md")).Body("/v2/a/SKILL.md", "text/markdown", refund)
+		{id: "DVS-3.1-03/reject-hop-to-http", site: func(s *lookleaptest.Site) { s.Redirect(at, "http://shop.example/b/SKILL.md") }, want: "not-https"},
+		{id: "DVS-3.1-04/reject-expired", site: func(s *lookleaptest.Site) { s.Certificate(lookleaptest.CertificateExpired) }, want: "tls"},
+		{id: "DVS-3.1-04/reject-self-signed", site: func(s *lookleaptest.Site) { s.Certificate(lookleaptest.CertificateSelfSigned) }, want: "tls"},
+		{id: "DVS-3.1-04/reject-wrong-name", site: func(s *lookleaptest.Site) { s.Certificate(lookleaptest.CertificateWrongName) }, want: "tls"},
+		{id: "DVS-3.1-50/accept-inside", site: func(s *lookleaptest.Site) {
+			s.Handle(at, lookleaptest.Status(301, "Location", "/v2/a/SKILL.md")).File("/v2/a/SKILL.md", "text/markdown", refund)
 		}},
-		{id: "DVS-3.1-50/reject-www", site: func(s *lab.Site) { s.Redirect(at, "https://www.shop.example/s/a/SKILL.md") }, want: "redirect-outside-root"},
-		{id: "DVS-3.1-50/reject-evil", site: func(s *lab.Site) { s.Redirect(at, "https://other.example/s/a/SKILL.md") }, want: "redirect-outside-root"},
-		{id: "A28/reject-protocol-relative", site: func(s *lab.Site) { s.Redirect(at, "/open").Redirect("/open", "//other.example/s/a/SKILL.md") }, want: "redirect-outside-root"},
-		{id: "A28/reject-out-and-back", site: func(s *lab.Site) { s.Redirect(at, "https://other.example/back") }, want: "redirect-outside-root"},
-		{id: "A28/accept-redirects-inside", site: func(s *lab.Site) {
-			s.Redirect(at, "/open").Redirect("/open", "//shop.example/b/SKILL.md").Body("/b/SKILL.md", "text/markdown", refund)
+		{id: "DVS-3.1-50/reject-www", site: func(s *lookleaptest.Site) { s.Redirect(at, "https://www.shop.example/s/a/SKILL.md") }, want: "redirect-outside-root"},
+		{id: "DVS-3.1-50/reject-evil", site: func(s *lookleaptest.Site) { s.Redirect(at, "https://other.example/s/a/SKILL.md") }, want: "redirect-outside-root"},
+		{id: "A28/reject-protocol-relative", site: func(s *lookleaptest.Site) { s.Redirect(at, "/open").Redirect("/open", "//other.example/s/a/SKILL.md") }, want: "redirect-outside-root"},
+		{id: "A28/reject-out-and-back", site: func(s *lookleaptest.Site) { s.Redirect(at, "https://other.example/back") }, want: "redirect-outside-root"},
+		{id: "A28/accept-redirects-inside", site: func(s *lookleaptest.Site) {
+			s.Redirect(at, "/open").Redirect("/open", "//shop.example/b/SKILL.md").File("/b/SKILL.md", "text/markdown", refund)
 		}},
-		{id: "A29/reject-downgrade", site: func(s *lab.Site) { s.Handle(at, lab.Status(307, "Location", "http://shop.example/s/a/SKILL.md")) }, want: "not-https"},
-		{id: "DVS-3.1-51/accept-five", site: func(s *lab.Site) {
-			s.RedirectChain(at, 5, "/ok/SKILL.md").RedirectChain(at, 4, "/ok/SKILL.md").Body("/ok/SKILL.md", "text/markdown", refund)
+		{id: "A29/reject-downgrade", site: func(s *lookleaptest.Site) {
+			s.Handle(at, lookleaptest.Status(307, "Location", "http://shop.example/s/a/SKILL.md"))
+		}, want: "not-https"},
+		{id: "DVS-3.1-51/accept-five", site: func(s *lookleaptest.Site) {
+			s.RedirectChain(at, 5, "/ok/SKILL.md").RedirectChain(at, 4, "/ok/SKILL.md").File("/ok/SKILL.md", "text/markdown", refund)
 		}},
-		{id: "DVS-3.1-51/accept-301", site: func(s *lab.Site) {
-			s.Status(at, 301, "Location", "/ok/SKILL.md").Body("/ok/SKILL.md", "text/markdown", refund)
+		{id: "DVS-3.1-51/accept-301", site: func(s *lookleaptest.Site) {
+			s.Status(at, 301, "Location", "/ok/SKILL.md").File("/ok/SKILL.md", "text/markdown", refund)
 		}},
-		{id: "DVS-3.1-51/accept-303", site: func(s *lab.Site) {
-			s.Status(at, 303, "Location", "/ok/SKILL.md").Body("/ok/SKILL.md", "text/markdown", refund)
+		{id: "DVS-3.1-51/accept-303", site: func(s *lookleaptest.Site) {
+			s.Status(at, 303, "Location", "/ok/SKILL.md").File("/ok/SKILL.md", "text/markdown", refund)
 		}},
-		{id: "DVS-3.1-51/accept-307", site: func(s *lab.Site) {
-			s.Status(at, 307, "Location", "/ok/SKILL.md").Body("/ok/SKILL.md", "text/markdown", refund)
+		{id: "DVS-3.1-51/accept-307", site: func(s *lookleaptest.Site) {
+			s.Status(at, 307, "Location", "/ok/SKILL.md").File("/ok/SKILL.md", "text/markdown", refund)
 		}},
-		{id: "DVS-3.1-51/accept-308", site: func(s *lab.Site) {
-			s.Status(at, 308, "Location", "/ok/SKILL.md").Body("/ok/SKILL.md", "text/markdown", refund)
+		{id: "DVS-3.1-51/accept-308", site: func(s *lookleaptest.Site) {
+			s.Status(at, 308, "Location", "/ok/SKILL.md").File("/ok/SKILL.md", "text/markdown", refund)
 		}},
-		{id: "DVS-3.1-51/reject-six", site: func(s *lab.Site) { s.RedirectChain(at, 6, "") }, want: "too-many-redirects"},
-		{id: "DVS-3.1-51/reject-loop", site: func(s *lab.Site) { s.Redirect(at, at) }, want: "too-many-redirects"},
-		{id: "DVS-3.1-51/reject-no-location", site: func(s *lab.Site) { s.Status(at, 302) }, want: "bad-redirect"},
-		{id: "DVS-3.1-51/reject-300", site: func(s *lab.Site) { s.Status(at, 300) }, want: "bad-status"},
-		{id: "DVS-3.1-51/reject-304-unsolicited", site: func(s *lab.Site) { s.Status(at, 304) }, want: "bad-status"},
-		{id: "DVS-3.1-54/reject-404", site: func(s *lab.Site) { s.Status(at, 404) }, want: "skill-not-found"},
-		{id: "DVS-3.1-54/reject-403", site: func(s *lab.Site) { s.Status(at, 403) }, want: "skill-forbidden"},
-		{id: "DVS-3.1-54/reject-206", site: func(s *lab.Site) { s.Status(at, 206) }, want: "bad-status"},
-		{id: "DVS-3.1-54/reject-500", site: func(s *lab.Site) { s.Status(at, 500) }, want: "bad-status"},
-		{id: "DVS-3.1-55/reject-private", site: func(s *lab.Site) { s.At("10.0.0.1") }, want: "blocked-address"},
-		{id: "DVS-3.1-55/reject-metadata", site: func(s *lab.Site) { s.At("169.254.169.254") }, want: "blocked-address"},
+		{id: "DVS-3.1-51/reject-six", site: func(s *lookleaptest.Site) { s.RedirectChain(at, 6, "") }, want: "too-many-redirects"},
+		{id: "DVS-3.1-51/reject-loop", site: func(s *lookleaptest.Site) { s.Redirect(at, at) }, want: "too-many-redirects"},
+		{id: "DVS-3.1-51/reject-no-location", site: func(s *lookleaptest.Site) { s.Status(at, 302) }, want: "bad-redirect"},
+		{id: "DVS-3.1-51/reject-300", site: func(s *lookleaptest.Site) { s.Status(at, 300) }, want: "bad-status"},
+		{id: "DVS-3.1-51/reject-304-unsolicited", site: func(s *lookleaptest.Site) { s.Status(at, 304) }, want: "bad-status"},
+		{id: "DVS-3.1-54/reject-404", site: func(s *lookleaptest.Site) { s.Status(at, 404) }, want: "skill-not-found"},
+		{id: "DVS-3.1-54/reject-403", site: func(s *lookleaptest.Site) { s.Status(at, 403) }, want: "skill-forbidden"},
+		{id: "DVS-3.1-54/reject-206", site: func(s *lookleaptest.Site) { s.Status(at, 206) }, want: "bad-status"},
+		{id: "DVS-3.1-54/reject-500", site: func(s *lookleaptest.Site) { s.Status(at, 500) }, want: "bad-status"},
+		{id: "DVS-3.1-55/reject-private", site: func(s *lookleaptest.Site) { s.At("10.0.0.1") }, want: "blocked-address"},
+		{id: "DVS-3.1-55/reject-metadata", site: func(s *lookleaptest.Site) { s.At("169.254.169.254") }, want: "blocked-address"},
 		{id: "DVS-4.2-04/accept-markdown"},
-		{id: "DVS-4.2-04/reject-html", site: func(s *lab.Site) { s.Body(at, "text/html", refund) }, want: "media-type"},
-		{id: "DVS-4.2-04/reject-doubled", site: func(s *lab.Site) { s.Fault(at, lab.ContentType("text/markdown", "text/html")) }, want: "media-type"},
-		{id: "DVS-4.2-05/reject-image", site: func(s *lab.Site) { s.Body(at, "image/png", refund) }, want: "media-type"},
-		{id: "DVS-4.2-05/reject-bytes-of-another-name", site: func(s *lab.Site) {
-			s.Redirect(at, "/download/1").Body("/download/1", "application/octet-stream", refund)
+		{id: "DVS-4.2-04/reject-html", site: func(s *lookleaptest.Site) { s.File(at, "text/html", refund) }, want: "media-type"},
+		{id: "DVS-4.2-04/reject-doubled", site: func(s *lookleaptest.Site) { s.Fault(at, lookleaptest.ContentType("text/markdown", "text/html")) }, want: "media-type"},
+		{id: "DVS-4.2-05/reject-image", site: func(s *lookleaptest.Site) { s.File(at, "image/png", refund) }, want: "media-type"},
+		{id: "DVS-4.2-05/reject-bytes-of-another-name", site: func(s *lookleaptest.Site) {
+			s.Redirect(at, "/download/1").File("/download/1", "application/octet-stream", refund)
 		}, want: "media-type"},
-		{id: "DVS-4.2-05/accept-bytes-after-redirect", site: func(s *lab.Site) {
-			s.Redirect(at, "/v2/SKILL.md").Body("/v2/SKILL.md", "application/octet-stream", refund)
+		{id: "DVS-4.2-05/accept-bytes-after-redirect", site: func(s *lookleaptest.Site) {
+			s.Redirect(at, "/v2/SKILL.md").File("/v2/SKILL.md", "application/octet-stream", refund)
 		}, seen: "media-type"},
-		{id: "reject-broken-archive", url: "https://shop.example/a.zip", site: func(s *lab.Site) { s.Body("/a.zip", "application/zip", "PK\x03\x04 and nothing more") }, want: dvs.CodeBadArchive},
-		{id: "DVS-4.2-05/accept-no-type-registered", site: func(s *lab.Site) {
+		{id: "reject-broken-archive", url: "https://shop.example/a.zip", site: func(s *lookleaptest.Site) { s.File("/a.zip", "application/zip", "PK\x03\x04 and nothing more") }, want: dvs.CodeBadArchive},
+		{id: "DVS-4.2-05/accept-no-type-registered", site: func(s *lookleaptest.Site) {
 			s.HandleFunc(at, func(w http.ResponseWriter, _ *http.Request) {
 				w.Header()["Content-Type"] = nil
 				_, _ = w.Write([]byte(refund))
 			})
 		}, seen: "media-type"},
-		{id: "DVS-4.2-05/accept-bytes-registered", site: func(s *lab.Site) { s.Body(at, "application/octet-stream", refund) }, seen: "media-type"},
-		{id: "DVS-4.2-06/reject-latin1", site: func(s *lab.Site) { s.Body(at, "text/markdown; charset=iso-8859-1", refund) }, want: "not-utf8"},
-		{id: "DVS-4.2-06/accept-quoted", site: func(s *lab.Site) { s.Body(at, `text/markdown; charset="utf-8"`, refund) }},
-		{id: "DVS-4.2-08/reject-huge", site: func(s *lab.Site) { s.Fault(at, lab.Huge(2<<20)) }, want: "too-large"},
-		{id: "DVS-4.2-08/reject-truncated", site: func(s *lab.Site) { s.HTTP1().Fault(at, lab.Truncated()) }, want: "truncated"},
-		{id: "DVS-4.2-08/accept-large", site: func(s *lab.Site) { s.Body(at, "text/markdown", refund+strings.Repeat("x", 1<<20-len(refund))) }},
-		{id: "C20/reject-endless", site: func(s *lab.Site) { s.Fault(at, lab.Endless()) }, want: "too-large"},
-		{id: "D08/reject-gzip-bomb", site: func(s *lab.Site) { s.Fault(at, lab.GzipBomb(64)) }, want: "too-large"},
-		{id: "DVS-4.2-09/reject-no-frontmatter", site: func(s *lab.Site) { s.Body(at, "text/markdown", "# hello\n") }, want: "no-frontmatter"},
-		{id: "DVS-4.2-10/reject-empty-body", site: func(s *lab.Site) { s.Body(at, "text/markdown", "---\nname: a\ndescription: d\n---\n") }, want: "empty-body"},
+		{id: "DVS-4.2-05/accept-bytes-registered", site: func(s *lookleaptest.Site) { s.File(at, "application/octet-stream", refund) }, seen: "media-type"},
+		{id: "DVS-4.2-06/reject-latin1", site: func(s *lookleaptest.Site) { s.File(at, "text/markdown; charset=iso-8859-1", refund) }, want: "not-utf8"},
+		{id: "DVS-4.2-06/accept-quoted", site: func(s *lookleaptest.Site) { s.File(at, `text/markdown; charset="utf-8"`, refund) }},
+		{id: "DVS-4.2-08/reject-huge", site: func(s *lookleaptest.Site) { s.Fault(at, lookleaptest.Huge(2<<20)) }, want: "too-large"},
+		{id: "DVS-4.2-08/reject-truncated", site: func(s *lookleaptest.Site) { s.HTTP1().Fault(at, lookleaptest.Truncated()) }, want: "truncated"},
+		{id: "DVS-4.2-08/accept-large", site: func(s *lookleaptest.Site) { s.File(at, "text/markdown", refund+strings.Repeat("x", 1<<20-len(refund))) }},
+		{id: "C20/reject-endless", site: func(s *lookleaptest.Site) { s.Fault(at, lookleaptest.Endless()) }, want: "too-large"},
+		{id: "D08/reject-gzip-bomb", site: func(s *lookleaptest.Site) { s.Fault(at, lookleaptest.GzipBomb(64)) }, want: "too-large"},
+		{id: "DVS-4.2-09/reject-no-frontmatter", site: func(s *lookleaptest.Site) { s.File(at, "text/markdown", "# hello\n") }, want: "no-frontmatter"},
+		{id: "DVS-4.2-10/reject-empty-body", site: func(s *lookleaptest.Site) { s.File(at, "text/markdown", "---\nname: a\ndescription: d\n---\n") }, want: "empty-body"},
 	} {
 		t.Run(c.id, func(t *testing.T) {
-			net := lab.ForTest(t)
-			site := net.Site("shop.example").Body(at, "text/markdown; charset=utf-8", refund)
-			net.Site("other.example").Body(at, "text/html", "<p>")
-			net.Site("www.shop.example").Body(at, "text/markdown", refund)
+			net := lookleaptest.ForTest(t)
+			site := net.Site("shop.example").File(at, "text/markdown; charset=utf-8", refund)
+			net.Site("other.example").File(at, "text/html", "<p>")
+			net.Site("www.shop.example").File(at, "text/markdown", refund)
 			if c.site != nil {
 				c.site(site)
 			}
@@ -167,7 +169,7 @@ func TestLoad(t *testing.T) {
 			if url == "" {
 				url = "https://shop.example" + at
 			}
-			loader := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://shop.example/")})
+			loader := dvs.NewLoader(net.StubHost(), dvs.Options{Roots: registry(t, "https://shop.example/")})
 			skill, err := loader.Load(t.Context(), url)
 			if c.want == "" {
 				if err != nil {
@@ -214,15 +216,15 @@ func TestLoadNothingSent(t *testing.T) {
 		{"DVS-7-03/reject-revoked", "https://gone.example/s/SKILL.md", "revoked"},
 	} {
 		t.Run(c.id, func(t *testing.T) {
-			net := lab.ForTest(t)
+			net := lookleaptest.ForTest(t)
 			for _, host := range []string{"shop.example", "github.com", "raw.githubusercontent.com", "gone.example", "git.shop.example"} {
-				net.Site(host).Plain().Body("*", "text/markdown", refund)
+				net.Site(host).Plain().File("*", "text/markdown", refund)
 			}
 			roots := registry(t, "https://shop.example/", "https://github.com/known/", "https://gone.example/s/")
 			if _, err := roots.Block("https://shop.example/bad/"); err != nil {
 				t.Fatal(err)
 			}
-			loader := dvs.NewLoader(net.Host(), dvs.Options{Roots: roots})
+			loader := dvs.NewLoader(net.StubHost(), dvs.Options{Roots: roots})
 			if err := loader.RevokeDomain("gone.example", false); err != nil {
 				t.Fatal(err)
 			}
@@ -238,9 +240,9 @@ func TestLoadNothingSent(t *testing.T) {
 }
 
 func TestLoadUnder(t *testing.T) {
-	net := lab.ForTest(t)
-	net.Site("shop.example").Body("*", "text/markdown", refund)
-	loader := dvs.NewLoader(net.Host(), dvs.Options{})
+	net := lookleaptest.ForTest(t)
+	net.Site("shop.example").File("*", "text/markdown", refund)
+	loader := dvs.NewLoader(net.StubHost(), dvs.Options{})
 	root, _ := dvs.ParseTrustRoot("https://shop.example/s/", dvs.Rules{})
 	t.Run("DVS-3.1-49/reject-outside", func(t *testing.T) {
 		skill, err := loader.LoadUnder(t.Context(), "https://shop.example/other/SKILL.md", root)
@@ -291,17 +293,17 @@ func TestLoadUnder(t *testing.T) {
 	})
 }
 
-func github(net *lab.Internet, path, body string) *lab.Site {
-	net.Site("github.com").Body("*", "text/html", "<p>a page</p>")
-	return net.Site("raw.githubusercontent.com").Body(path, "text/plain; charset=utf-8", body)
+func github(net *lookleaptest.Internet, path, body string) *lookleaptest.Site {
+	net.Site("github.com").File("*", "text/html", "<p>a page</p>")
+	return net.Site("raw.githubusercontent.com").File(path, "text/plain; charset=utf-8", body)
 }
 
 func TestLoadMapped(t *testing.T) {
 	const page, raw = "https://github.com/example-org/skills/blob/main/refund/SKILL.md", "/example-org/skills/main/refund/SKILL.md"
 	t.Run("DVS-1-04/accept-blob-page", func(t *testing.T) {
-		net := lab.ForTest(t)
+		net := lookleaptest.ForTest(t)
 		github(net, raw, refund)
-		skill, err := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://github.com/example-org/")}).Load(t.Context(), page)
+		skill, err := dvs.NewLoader(net.StubHost(), dvs.Options{Roots: registry(t, "https://github.com/example-org/")}).Load(t.Context(), page)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -313,10 +315,10 @@ func TestLoadMapped(t *testing.T) {
 		}
 	})
 	t.Run("DVS-1-07/accept-root-is-the-publisher", func(t *testing.T) {
-		net := lab.ForTest(t)
+		net := lookleaptest.ForTest(t)
 		github(net, "/evil/r/main/SKILL.md", strings.Replace(refund, "name: refund", "name: microsoft-support", 1))
 		ui := &prompter{decide: agree}
-		host := net.Host()
+		host := net.StubHost()
 		host.Prompter = ui
 		skill, err := dvs.NewLoader(host, dvs.Options{}).Load(t.Context(), "https://github.com/evil/r/blob/main/SKILL.md")
 		if err != nil || skill.Root.String() != "https://github.com/evil/" || ui.asked[0].TrustRoot != "https://github.com/evil/" || strings.Contains(ui.asked[0].Summary, "microsoft") {
@@ -324,9 +326,9 @@ func TestLoadMapped(t *testing.T) {
 		}
 	})
 	t.Run("B05/reject-page-is-html", func(t *testing.T) {
-		net := lab.ForTest(t)
-		net.Site("raw.githubusercontent.com").Body("*", "text/html", refund)
-		_, err := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://github.com/example-org/")}).Load(t.Context(), page)
+		net := lookleaptest.ForTest(t)
+		net.Site("raw.githubusercontent.com").File("*", "text/html", refund)
+		_, err := dvs.NewLoader(net.StubHost(), dvs.Options{Roots: registry(t, "https://github.com/example-org/")}).Load(t.Context(), page)
 		if lookleap.CodeOf(err) != lookleap.CodeMediaType {
 			t.Errorf("got %v", err)
 		}
@@ -336,25 +338,25 @@ func TestLoadMapped(t *testing.T) {
 		{"B08/reject-renamed", "https://github.com/neworg/skills/blob/main/refund/SKILL.md"},
 	} {
 		t.Run(c.id, func(t *testing.T) {
-			net := lab.ForTest(t)
-			github(net, "/newer/skills/main/refund/SKILL.md", refund).Handle(raw, lab.Status(301, "Location", c.location))
-			_, err := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://github.com/example-org/")}).Load(t.Context(), page)
+			net := lookleaptest.ForTest(t)
+			github(net, "/newer/skills/main/refund/SKILL.md", refund).Handle(raw, lookleaptest.Status(301, "Location", c.location))
+			_, err := dvs.NewLoader(net.StubHost(), dvs.Options{Roots: registry(t, "https://github.com/example-org/")}).Load(t.Context(), page)
 			if lookleap.CodeOf(err) != dvs.CodeRedirectOutside || len(net.Journal().Requests()) != 1 {
 				t.Errorf("got %v after %v", err, net.Journal().Requests())
 			}
 		})
 	}
 	t.Run("DVS-3.1-52/accept-same-owner", func(t *testing.T) {
-		net := lab.ForTest(t)
-		github(net, "/example-org/moved/main/refund/SKILL.md", refund).Handle(raw, lab.Status(301, "Location", "/example-org/moved/main/refund/SKILL.md"))
-		if _, err := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://github.com/example-org/")}).Load(t.Context(), page); err != nil {
+		net := lookleaptest.ForTest(t)
+		github(net, "/example-org/moved/main/refund/SKILL.md", refund).Handle(raw, lookleaptest.Status(301, "Location", "/example-org/moved/main/refund/SKILL.md"))
+		if _, err := dvs.NewLoader(net.StubHost(), dvs.Options{Roots: registry(t, "https://github.com/example-org/")}).Load(t.Context(), page); err != nil {
 			t.Error(err)
 		}
 	})
 	t.Run("DVS-3.1-43/reject-redirect-to-pull", func(t *testing.T) {
-		net := lab.ForTest(t)
+		net := lookleaptest.ForTest(t)
 		github(net, raw, "").Redirect(raw, "/example-org/skills/refs/pull/1/head/SKILL.md")
-		_, err := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://github.com/example-org/")}).Load(t.Context(), page)
+		_, err := dvs.NewLoader(net.StubHost(), dvs.Options{Roots: registry(t, "https://github.com/example-org/")}).Load(t.Context(), page)
 		if sent := net.Journal().Requests(); lookleap.CodeOf(err) != "untrusted-ref" || len(sent) != 1 {
 			t.Errorf("got %v after %v", err, sent)
 		}
@@ -437,9 +439,9 @@ func TestChangedBundle(t *testing.T) {
 }
 
 func TestConcurrentLoads(t *testing.T) {
-	net := lab.ForTest(t)
-	net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", refund)
-	loader := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://shop.example/")})
+	net := lookleaptest.ForTest(t)
+	net.Site("shop.example").File("/s/a/SKILL.md", "text/markdown", refund)
+	loader := dvs.NewLoader(net.StubHost(), dvs.Options{Roots: registry(t, "https://shop.example/")})
 	var wg sync.WaitGroup
 	for range 50 {
 		wg.Go(func() {

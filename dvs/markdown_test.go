@@ -8,7 +8,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
-	"github.com/lookleap/lookleap/internal/alloctest"
+	"github.com/lookleap/lookleap/internal/test/alloctest"
 )
 
 func withBody(t testing.TB, body string) *dvs.Skill {

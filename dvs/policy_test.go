@@ -9,20 +9,20 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 const deniedAt = "https://evil.example/s/a/SKILL.md"
 
 // policyWorld has an allowed and a denied publisher, and a user who agrees to everything.
-func policyWorld(t *testing.T) (*lab.Internet, *lookleap.Host, *prompter) {
-	net := lab.ForTest(t)
+func policyWorld(t *testing.T) (*lookleaptest.Internet, *lookleap.Host, *prompter) {
+	net := lookleaptest.ForTest(t)
 	for _, site := range []string{"shop.example", "evil.example", "sub.evil.example"} {
-		net.Site(site).Body("/s/a/SKILL.md", "text/markdown", refund).Body("/s/a/ADVANCED.md", "text/markdown", "x\n").
-			Body("/s/a/scripts/x.sh", "text/plain", "#!/bin/sh\n").Body("/s/b/SKILL.md", "text/markdown", refund)
+		net.Site(site).File("/s/a/SKILL.md", "text/markdown", refund).File("/s/a/ADVANCED.md", "text/markdown", "x\n").
+			File("/s/a/scripts/x.sh", "text/plain", "#!/bin/sh\n").File("/s/b/SKILL.md", "text/markdown", refund)
 	}
-	net.Site("raw.githubusercontent.com").Body("/evil-org/skills/main/a/SKILL.md", "text/plain", refund)
-	host, user := net.Host(), &prompter{decide: agree}
+	net.Site("raw.githubusercontent.com").File("/evil-org/skills/main/a/SKILL.md", "text/plain", refund)
+	host, user := net.StubHost(), &prompter{decide: agree}
 	host.Prompter = user
 	return net, host, user
 }
@@ -34,14 +34,14 @@ func TestPolicyAround(t *testing.T) {
 	pending := func(*lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
 		return lookleap.ConsentDecision{}, lookleap.ErrConsentPending
 	}
-	load := func(url string) func(context.Context, *lab.Internet, *lookleap.Host, dvs.Options) error {
-		return func(ctx context.Context, _ *lab.Internet, h *lookleap.Host, o dvs.Options) error {
+	load := func(url string) func(context.Context, *lookleaptest.Internet, *lookleap.Host, dvs.Options) error {
+		return func(ctx context.Context, _ *lookleaptest.Internet, h *lookleap.Host, o dvs.Options) error {
 			_, err := dvs.NewLoader(h, o).Load(ctx, url)
 			return err
 		}
 	}
-	loaded := func(use func(context.Context, *dvs.Loaded) error) func(context.Context, *lab.Internet, *lookleap.Host, dvs.Options) error {
-		return func(ctx context.Context, _ *lab.Internet, h *lookleap.Host, o dvs.Options) error {
+	loaded := func(use func(context.Context, *dvs.Loaded) error) func(context.Context, *lookleaptest.Internet, *lookleap.Host, dvs.Options) error {
+		return func(ctx context.Context, _ *lookleaptest.Internet, h *lookleap.Host, o dvs.Options) error {
 			s, err := dvs.NewLoader(h, o).Load(ctx, "https://shop.example/s/a/SKILL.md")
 			if err != nil {
 				return errors.New("the allowed skill does not load: " + err.Error())
@@ -50,9 +50,9 @@ func TestPolicyAround(t *testing.T) {
 		}
 	}
 	// resumed suspends an operation in a loader without a policy, and resumes it in one with it.
-	resumed := func(start func(context.Context, *dvs.Loader) error) func(context.Context, *lab.Internet, *lookleap.Host, dvs.Options) error {
-		return func(ctx context.Context, net *lab.Internet, h *lookleap.Host, o dvs.Options) error {
-			lax := net.Host()
+	resumed := func(start func(context.Context, *dvs.Loader) error) func(context.Context, *lookleaptest.Internet, *lookleap.Host, dvs.Options) error {
+		return func(ctx context.Context, net *lookleaptest.Internet, h *lookleap.Host, o dvs.Options) error {
+			lax := net.StubHost()
 			lax.Prompter = &prompter{decide: pending}
 			var p *lookleap.PendingError
 			if err := start(ctx, dvs.NewLoader(lax, dvs.Options{})); !errors.As(err, &p) {
@@ -73,34 +73,34 @@ func TestPolicyAround(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		options func(*testing.T, *dvs.Options)
-		try     func(context.Context, *lab.Internet, *lookleap.Host, dvs.Options) error
+		try     func(context.Context, *lookleaptest.Internet, *lookleap.Host, dvs.Options) error
 	}{
 		"asking-for-it": {try: load(deniedAt)},
 		"archive":       {try: load("https://evil.example/s/a.zip")},
 		"registered-by-program": {func(t *testing.T, o *dvs.Options) {
 			o.Roots = registry(t, "https://evil.example/", "https://evil.example/s/a/")
 		}, load(deniedAt)},
-		"root-that-the-model-names": {try: func(ctx context.Context, _ *lab.Internet, h *lookleap.Host, o dvs.Options) error {
+		"root-that-the-model-names": {try: func(ctx context.Context, _ *lookleaptest.Internet, h *lookleap.Host, o dvs.Options) error {
 			_, err := dvs.NewLoader(h, o).LoadUnder(ctx, deniedAt, root(t, "https://evil.example/"))
 			return err
 		}},
-		"pinned": {try: func(ctx context.Context, _ *lab.Internet, h *lookleap.Host, o dvs.Options) error {
+		"pinned": {try: func(ctx context.Context, _ *lookleaptest.Internet, h *lookleap.Host, o dvs.Options) error {
 			_, err := dvs.NewLoader(h, o).LoadPinned(ctx, deniedAt, dvs.Pin{Digest: dvs.DigestOf([]byte(refund))})
 			return err
 		}},
 		"locked": {func(_ *testing.T, o *dvs.Options) {
 			o.Lock = &dvs.Lockfile{Skills: []dvs.LockedSkill{{URL: deniedAt, Root: "https://evil.example/", Directory: "refund", Files: []dvs.LockedFile{{Path: "SKILL.md", Digest: dvs.DigestOf([]byte(refund))}}}}}
 		}, load(deniedAt)},
-		"registration": {try: func(ctx context.Context, _ *lab.Internet, h *lookleap.Host, o dvs.Options) error {
+		"registration": {try: func(ctx context.Context, _ *lookleaptest.Internet, h *lookleap.Host, o dvs.Options) error {
 			_, err := dvs.NewLoader(h, o).Register(ctx, deniedAt)
 			return err
 		}},
-		"redirect": {try: func(ctx context.Context, net *lab.Internet, h *lookleap.Host, o dvs.Options) error {
+		"redirect": {try: func(ctx context.Context, net *lookleaptest.Internet, h *lookleap.Host, o dvs.Options) error {
 			net.Site("shop.example").Redirect("/r/SKILL.md", deniedAt)
 			_, err := dvs.NewLoader(h, o).Load(ctx, "https://shop.example/r/SKILL.md")
 			return err
 		}},
-		"redirected-resource": {try: func(ctx context.Context, net *lab.Internet, h *lookleap.Host, o dvs.Options) error {
+		"redirected-resource": {try: func(ctx context.Context, net *lookleaptest.Internet, h *lookleap.Host, o dvs.Options) error {
 			net.Site("shop.example").Redirect("/s/a/ADVANCED.md", "https://evil.example/s/a/ADVANCED.md")
 			s, err := dvs.NewLoader(h, o).Load(ctx, "https://shop.example/s/a/SKILL.md")
 			if err != nil {
@@ -112,8 +112,8 @@ func TestPolicyAround(t *testing.T) {
 			_, err = s.Resource(ctx, "https://evil.example/s/a/ADVANCED.md") // as the error says
 			return err
 		}},
-		"entry-in-the-index-of-another": {try: func(ctx context.Context, net *lab.Internet, h *lookleap.Host, o dvs.Options) error {
-			net.Site("shop.example").Body("/.well-known/agent-skills/index.json", "application/json", `{"$schema":"`+dvs.IndexSchema+`","skills":[
+		"entry-in-the-index-of-another": {try: func(ctx context.Context, net *lookleaptest.Internet, h *lookleap.Host, o dvs.Options) error {
+			net.Site("shop.example").File("/.well-known/agent-skills/index.json", "application/json", `{"$schema":"`+dvs.IndexSchema+`","skills":[
 				{"name":"refund","type":"skill-md","description":"d","url":"`+deniedAt+`","digest":"`+digestOf(refund)+`"}]}`)
 			l, tried := dvs.NewLoader(h, o), errors.New("the index has no entry")
 			for entry, err := range l.Discover(ctx, "https://shop.example/") {
@@ -132,7 +132,7 @@ func TestPolicyAround(t *testing.T) {
 			_, err := s.Resolve("https://evil.example/data.txt")
 			return err
 		})},
-		"discovery": {try: func(ctx context.Context, _ *lab.Internet, h *lookleap.Host, o dvs.Options) error {
+		"discovery": {try: func(ctx context.Context, _ *lookleaptest.Internet, h *lookleap.Host, o dvs.Options) error {
 			for _, err := range dvs.NewLoader(h, o).Discover(ctx, "https://evil.example/") {
 				return err
 			}
@@ -150,7 +150,7 @@ func TestPolicyAround(t *testing.T) {
 			_, err = s.Resource(ctx, "https://evil.example/s/a/ADVANCED.md")
 			return err
 		})},
-		"cached-by-another-loader": {try: func(ctx context.Context, net *lab.Internet, h *lookleap.Host, o dvs.Options) error {
+		"cached-by-another-loader": {try: func(ctx context.Context, net *lookleaptest.Internet, h *lookleap.Host, o dvs.Options) error {
 			if _, err := dvs.NewLoader(h, dvs.Options{}).Load(ctx, deniedAt); err != nil {
 				return errors.New("nothing is in the cache: " + err.Error())
 			}
@@ -194,7 +194,7 @@ func TestPolicyAround(t *testing.T) {
 		"an-invalid-policy": {func(_ *testing.T, o *dvs.Options) {
 			o.Policies = []*dvs.Policy{{Deny: []string{"https://evil.example/*"}}}
 		}, load("https://shop.example/s/a/SKILL.md")},
-		"a-policy-changed-afterwards": {try: func(ctx context.Context, _ *lab.Internet, h *lookleap.Host, o dvs.Options) error {
+		"a-policy-changed-afterwards": {try: func(ctx context.Context, _ *lookleaptest.Internet, h *lookleap.Host, o dvs.Options) error {
 			l := dvs.NewLoader(h, o)
 			saved := *deny
 			defer func() { *deny = saved }()
@@ -304,8 +304,8 @@ func TestPolicy(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			net, host, user := policyWorld(t)
-			net.Site("shop.example").Body("/s/c/SKILL.md", "text/markdown", strings.Replace(refund, "refund", "re--fund", 1))
-			net.Site("raw.githubusercontent.com").Body("/example-org/skills/main/a/SKILL.md", "text/plain", refund).Body("/example-org/skills/main/a/ADVANCED.md", "text/plain", "x\n")
+			net.Site("shop.example").File("/s/c/SKILL.md", "text/markdown", strings.Replace(refund, "refund", "re--fund", 1))
+			net.Site("raw.githubusercontent.com").File("/example-org/skills/main/a/SKILL.md", "text/plain", refund).File("/example-org/skills/main/a/ADVANCED.md", "text/plain", "x\n")
 			l := dvs.NewLoader(host, dvs.Options{Policies: []*dvs.Policy{{}, &c.policy}, Roots: registry(t, c.roots...)})
 			err := c.do(t.Context(), l)
 			if lookleap.CodeOf(err) != c.code || user.count() != c.asked {
@@ -336,7 +336,7 @@ func TestPolicy(t *testing.T) {
 	})
 	t.Run("lenient-program", func(t *testing.T) {
 		net, host, user := policyWorld(t)
-		net.Site("shop.example").Body("/s/c/SKILL.md", "text/markdown", strings.Replace(refund, "refund", "re--fund", 1))
+		net.Site("shop.example").File("/s/c/SKILL.md", "text/markdown", strings.Replace(refund, "refund", "re--fund", 1))
 		for _, policies := range [][]*dvs.Policy{{{Profile: &strict}}, {{Profile: &strict}, {}}, {{}, {Profile: &strict}}} {
 			l := dvs.NewLoader(host, dvs.Options{Profile: dvs.Lenient, Policies: policies})
 			if _, err := l.Load(t.Context(), "https://shop.example/s/c/SKILL.md"); lookleap.CodeOf(err) != lookleap.CodeBadName || user.count() != 0 {
@@ -399,10 +399,10 @@ func TestPolicySpelling(t *testing.T) {
 
 // TestPolicyProfileOnlyTightens: a policy with a milder profile than the loader changes nothing.
 func TestPolicyProfileOnlyTightens(t *testing.T) {
-	net := lab.ForTest(t)
-	net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", "---\nname: My Skill\ndescription: b\n---\nDo it.\n")
+	net := lookleaptest.ForTest(t)
+	net.Site("shop.example").File("/s/a/SKILL.md", "text/markdown", "---\nname: My Skill\ndescription: b\n---\nDo it.\n")
 	lenient := dvs.Lenient
-	loader := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://shop.example/"), Policies: []*dvs.Policy{{Profile: &lenient}}})
+	loader := dvs.NewLoader(net.StubHost(), dvs.Options{Roots: registry(t, "https://shop.example/"), Policies: []*dvs.Policy{{Profile: &lenient}}})
 	if _, err := loader.Load(t.Context(), trustedAt); lookleap.CodeOf(err) != lookleap.CodeBadName {
 		t.Error(err)
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // TestPolicyCheck judges a skill by its URL, and refuses policies that cannot be applied.
@@ -209,7 +209,7 @@ func TestPolicyRegistrars(t *testing.T) {
 		} {
 			roots := dvs.NewRoots(dvs.Rules{})
 			deny(roots)
-			l := dvs.NewLoader(newTrustWorld(t).net.Host(), dvs.Options{Policies: []*dvs.Policy{program}, Roots: roots})
+			l := dvs.NewLoader(newTrustWorld(t).net.StubHost(), dvs.Options{Policies: []*dvs.Policy{program}, Roots: roots})
 			if _, err := l.Load(t.Context(), hubSkill); lookleap.CodeOf(err) != code {
 				t.Errorf("want %s, got %v", code, err)
 			}
@@ -243,11 +243,11 @@ func TestPolicyRegistrars(t *testing.T) {
 func TestPinOfCaller(t *testing.T) {
 	const sha = "0123456789abcdef0123456789abcdef01234567"
 	const at = "https://github.com/example-org/skills/blob/main/a/SKILL.md"
-	net := lab.ForTest(t)
-	github(net, "/example-org/skills/main/a/SKILL.md", refund).Body("/example-org/skills/"+sha+"/a/ADVANCED.md", "text/plain", "x\n")
+	net := lookleaptest.ForTest(t)
+	github(net, "/example-org/skills/main/a/SKILL.md", refund).File("/example-org/skills/"+sha+"/a/ADVANCED.md", "text/plain", "x\n")
 	policy := &dvs.Policy{Pins: []dvs.PolicyPin{{Skill: at, Pin: dvs.Pin{Digest: dvs.DigestOf([]byte(refund))}}}}
 	for commit, want := range map[string]lookleap.Code{sha: lookleap.CodeOK, "": dvs.CodeCommitRef} {
-		skill, err := dvs.NewLoader(net.Host(), dvs.Options{Policies: []*dvs.Policy{policy}}).LoadPinned(t.Context(), at, dvs.Pin{Commit: commit})
+		skill, err := dvs.NewLoader(net.StubHost(), dvs.Options{Policies: []*dvs.Policy{policy}}).LoadPinned(t.Context(), at, dvs.Pin{Commit: commit})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -274,7 +274,7 @@ func TestPolicyPinDeclares(t *testing.T) {
 	}
 	only := dvs.Options{Policies: []*dvs.Policy{{Register: dvs.RegisterPolicy}}, Lock: lockOf(trustedAt, "https://shop.example/", dvs.LockedFile{Path: "SKILL.md", Digest: digest})}
 	w.load(only, dvs.CodePolicyDenied, 0) // a lockfile declares no root either
-	w.site.Body("/s/b/SKILL.md", "text/markdown", refund)
+	w.site.File("/s/b/SKILL.md", "text/markdown", refund)
 	root := must(dvs.ParseTrustRoot("https://shop.example/s/", dvs.Rules{}))
 	if _, err := w.process(options()).LoadUnder(t.Context(), "https://shop.example/s/b/SKILL.md", root); lookleap.CodeOf(err) != dvs.CodePolicyDenied || w.user.count() != 0 {
 		t.Errorf("%v, asked %d times", err, w.user.count())

@@ -6,17 +6,18 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
-	"github.com/lookleap/lookleap/internal/gittest"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/internal/test/gittest"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // codeHost is GitHub in the lab, with one repository.
 type codeHost struct {
 	*gittest.Host
-	net  *lab.Internet
+	net  *lookleaptest.Internet
 	repo *gittest.Repository
 	ui   *prompter
 	host *lookleap.Host
@@ -24,13 +25,13 @@ type codeHost struct {
 
 func newCodeHost(t *testing.T, files map[string]string) *codeHost {
 	t.Helper()
-	c := &codeHost{Host: &gittest.Host{}, net: lab.ForTest(t), ui: &prompter{decide: agree}}
+	c := &codeHost{Host: &gittest.Host{}, net: lookleaptest.ForTest(t), ui: &prompter{decide: agree}}
 	c.repo = c.Add(gittest.New(t, "Example-Org", "skills"))
 	c.repo.Commit(files)
 	for _, name := range []string{"github.com", "codeload.github.com"} {
 		c.net.Site(name).Handle("*", c.Host)
 	}
-	c.host = c.net.Host()
+	c.host = c.net.StubHost()
 	c.host.Prompter = c.ui
 	return c
 }
@@ -380,5 +381,32 @@ func TestRepositoryPrivate(t *testing.T) {
 		if strings.Contains(string(record), secret) {
 			t.Error("the verdict has the secret")
 		}
+	}
+}
+
+// TestRepositoryEvidence judges files that are said to come from an archive.
+func TestRepositoryEvidence(t *testing.T) {
+	const commit, of = "0123456789abcdef0123456789abcdef01234567", "https://codeload.github.com/example-org/skills/tar.gz/"
+	for name, test := range map[string]struct {
+		revision, archive string
+		ok                bool
+	}{
+		"of-the-commit":       {commit, of + commit, true},
+		"of-another-commit":   {commit, of + strings.Repeat("a", 40), false},
+		"of-another-owner":    {commit, "https://codeload.github.com/other/skills/tar.gz/" + commit, false},
+		"of-another-host":     {commit, "https://evil.example/example-org/skills/tar.gz/" + commit, false},
+		"of-a-branch":         {"main", of, false},
+		"of-a-branch-by-name": {"main", of + "main", false},
+		"no-url":              {commit, "archive", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			claim := dvs.Claim{URL: "https://github.com/example-org/skills/blob/" + test.revision + "/refund/SKILL.md",
+				Root: "https://github.com/example-org/", Source: dvs.ByUser, Pin: dvs.Pin{Commit: commit}}
+			v := dvs.Decide(claim, dvs.Evidence{Status: 200, Type: "text/markdown", Content: lookleap.CodeOK, Archive: test.archive}, time.Unix(0, 0), dvs.Rules{})
+			refused := slices.ContainsFunc(v.Checks, func(c lookleap.Check) bool { return c.Status == lookleap.Failed && c.Code == dvs.CodeRedirectOutside })
+			if refused == test.ok {
+				t.Errorf("got %v", v)
+			}
+		})
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 const (
@@ -34,7 +34,7 @@ func refsAnswer(lines ...string) string {
 // hostileHost answers with what a test says, as GitHub.
 func hostileHost(t *testing.T, refs string, archive http.HandlerFunc) *lookleap.Host {
 	t.Helper()
-	n := lab.ForTest(t)
+	n := lookleaptest.ForTest(t)
 	n.Site("github.com").Handle("*", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "/info/refs") {
 			_, _ = w.Write([]byte(refs))
@@ -45,7 +45,7 @@ func hostileHost(t *testing.T, refs string, archive http.HandlerFunc) *lookleap.
 	for _, name := range []string{"codeload.github.com", "evil.example"} {
 		n.Site(name).Handle("*", archive)
 	}
-	return n.Host()
+	return n.StubHost()
 }
 
 func readHostile(t *testing.T, host *lookleap.Host, limits dvs.Limits) (*dvs.Loader, *dvs.Repository, error) {

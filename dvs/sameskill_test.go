@@ -25,7 +25,7 @@ func TestSameSkill(t *testing.T) {
 	world := func(t *testing.T) (*trustWorld, func(path, body string)) {
 		w := newTrustWorld(t)
 		raw := w.net.Site("raw.githubusercontent.com")
-		publish := func(path, body string) { raw.Body(path, "text/plain", string(skillText(body))) }
+		publish := func(path, body string) { raw.File(path, "text/plain", string(skillText(body))) }
 		for _, c := range spellings {
 			publish(c.bytes, "x\n")
 		}

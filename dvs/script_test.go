@@ -10,7 +10,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // runner writes down what it is given.
@@ -28,12 +28,12 @@ func (r *runner) Run(_ context.Context, c *dvs.Command) (*dvs.RunResult, error) 
 
 const scriptSkill = "https://shop.example/s/a/SKILL.md"
 
-func scriptWorld(t *testing.T, p lookleap.ConsentPrompter) (*lab.Site, *runner, *dvs.Loader, *dvs.Loaded) {
+func scriptWorld(t *testing.T, p lookleap.ConsentPrompter) (*lookleaptest.Site, *runner, *dvs.Loader, *dvs.Loaded) {
 	t.Helper()
-	net := lab.ForTest(t)
-	site := net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", refund).
-		Body("/s/a/scripts/x.sh", "text/plain", "#!/bin/sh\necho done\n").Body("/s/a/data/x.csv", "text/csv", "a,b")
-	host := net.Host()
+	net := lookleaptest.ForTest(t)
+	site := net.Site("shop.example").File("/s/a/SKILL.md", "text/markdown", refund).
+		File("/s/a/scripts/x.sh", "text/plain", "#!/bin/sh\necho done\n").File("/s/a/data/x.csv", "text/csv", "a,b")
+	host := net.StubHost()
 	host.Prompter = p
 	run := &runner{sandbox: dvs.Sandbox{Name: "cage", NoNetwork: true, ReadOnlyFS: true, WorkDir: true, Bounded: true}}
 	loader := dvs.NewLoader(host, dvs.Options{Roots: registry(t, "https://shop.example/"), Runner: run})
@@ -94,7 +94,7 @@ func TestApprove(t *testing.T) {
 	t.Run("DVS-5.2-06/reject-registered-root-and-allowed-tools", func(t *testing.T) {
 		ui := &prompter{decide: decline}
 		site, _, loader, _ := scriptWorld(t, ui)
-		site.Body("/s/b/SKILL.md", "text/markdown", strings.Replace(refund, "name:", "allowed-tools: Bash\nname:", 1)).Body("/s/b/x.sh", "text/plain", "x")
+		site.File("/s/b/SKILL.md", "text/markdown", strings.Replace(refund, "name:", "allowed-tools: Bash\nname:", 1)).File("/s/b/x.sh", "text/plain", "x")
 		skill, err := loader.Load(t.Context(), "https://shop.example/s/b/")
 		if err != nil {
 			t.Fatal(err)
@@ -120,16 +120,16 @@ func TestApprove(t *testing.T) {
 		}
 	})
 	t.Run("DVS-5.2-07/reject-changed", func(t *testing.T) {
-		for name, change := range map[string]func(*lab.Site, *dvs.Invocation){
-			"bytes": func(s *lab.Site, _ *dvs.Invocation) {
-				s.Body("/s/a/scripts/x.sh", "text/plain", "#!/bin/sh\necho evil\n")
+		for name, change := range map[string]func(*lookleaptest.Site, *dvs.Invocation){
+			"bytes": func(s *lookleaptest.Site, _ *dvs.Invocation) {
+				s.File("/s/a/scripts/x.sh", "text/plain", "#!/bin/sh\necho evil\n")
 			},
-			"file":        func(s *lab.Site, _ *dvs.Invocation) { s.Body("/s/a/data/x.csv", "text/csv", "b,a") },
-			"arguments":   func(_ *lab.Site, in *dvs.Invocation) { in.Args = []string{"43"} },
-			"interpreter": func(_ *lab.Site, in *dvs.Invocation) { in.Interpreter = []string{"bash"} },
-			"environment": func(_ *lab.Site, in *dvs.Invocation) { in.Env = []string{"A=2"} },
-			"split":       func(_ *lab.Site, in *dvs.Invocation) { in.Args = []string{"4", "2"} },
-			"uses":        func(_ *lab.Site, in *dvs.Invocation) { in.Uses = []dvs.Use{{Name: "/tmp/x", Mode: "write"}} },
+			"file":        func(s *lookleaptest.Site, _ *dvs.Invocation) { s.File("/s/a/data/x.csv", "text/csv", "b,a") },
+			"arguments":   func(_ *lookleaptest.Site, in *dvs.Invocation) { in.Args = []string{"43"} },
+			"interpreter": func(_ *lookleaptest.Site, in *dvs.Invocation) { in.Interpreter = []string{"bash"} },
+			"environment": func(_ *lookleaptest.Site, in *dvs.Invocation) { in.Env = []string{"A=2"} },
+			"split":       func(_ *lookleaptest.Site, in *dvs.Invocation) { in.Args = []string{"4", "2"} },
+			"uses":        func(_ *lookleaptest.Site, in *dvs.Invocation) { in.Uses = []dvs.Use{{Name: "/tmp/x", Mode: "write"}} },
 		} {
 			t.Run(name, func(t *testing.T) {
 				ui := &prompter{decide: agreeForAnHour}
@@ -196,7 +196,7 @@ func TestApprove(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			site.Body("/s/a/scripts/x.sh", "text/plain", "evil")
+			site.File("/s/a/scripts/x.sh", "text/plain", "evil")
 			if _, err := script.Run(t.Context()); err != nil || string(run.ran[0].Script) != "#!/bin/sh\necho done\n" {
 				t.Error(err)
 			}
@@ -211,10 +211,10 @@ func TestApprove(t *testing.T) {
 		})
 	}
 	t.Run("E02/accept-one-fetch", func(t *testing.T) {
-		net := lab.ForTest(t)
-		net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", refund).
-			Handle("/s/a/x.sh", lab.Sequence(lab.Body("text/plain", "good"), lab.Body("text/plain", "evil")))
-		host, run := net.Host(), &runner{}
+		net := lookleaptest.ForTest(t)
+		net.Site("shop.example").File("/s/a/SKILL.md", "text/markdown", refund).
+			Handle("/s/a/x.sh", lookleaptest.Sequence(lookleaptest.Body("text/plain", "good"), lookleaptest.Body("text/plain", "evil")))
+		host, run := net.StubHost(), &runner{}
 		host.Prompter = &prompter{decide: agree}
 		skill, err := dvs.NewLoader(host, dvs.Options{Roots: registry(t, "https://shop.example/"), Runner: run}).Load(t.Context(), scriptSkill)
 		if err != nil {
@@ -233,10 +233,10 @@ func TestApprove(t *testing.T) {
 		code   lookleap.Code
 	}{"count": {dvs.Limits{Files: 1}, lookleap.CodeLimit}, "total": {dvs.Limits{Total: 25}, lookleap.CodeTooLarge}} {
 		t.Run("D08/reject-"+name, func(t *testing.T) {
-			net := lab.ForTest(t)
-			net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", refund).Body("/s/a/x.sh", "text/plain", "0123456789").
-				Body("/s/a/1.csv", "text/csv", "0123456789").Body("/s/a/2.csv", "text/csv", "0123456789")
-			host, ui := net.Host(), &prompter{decide: agree}
+			net := lookleaptest.ForTest(t)
+			net.Site("shop.example").File("/s/a/SKILL.md", "text/markdown", refund).File("/s/a/x.sh", "text/plain", "0123456789").
+				File("/s/a/1.csv", "text/csv", "0123456789").File("/s/a/2.csv", "text/csv", "0123456789")
+			host, ui := net.StubHost(), &prompter{decide: agree}
 			host.Prompter = ui
 			skill, err := dvs.NewLoader(host, dvs.Options{Roots: registry(t, "https://shop.example/"), Limits: c.limits}).Load(t.Context(), scriptSkill)
 			if err != nil {
@@ -266,7 +266,7 @@ func TestApprove(t *testing.T) {
 		ui := &prompter{decide: agreeForAnHour}
 		site, _, loader, skill := scriptWorld(t, ui)
 		_, _ = skill.Approve(t.Context(), invocation)
-		site.Body("/s/a/SKILL.md", "text/markdown", refund+"changed\n")
+		site.File("/s/a/SKILL.md", "text/markdown", refund+"changed\n")
 		skill.Deactivate()
 		again, err := loader.Load(t.Context(), scriptSkill)
 		if err != nil || !hasFinding(again.Verdict, dvs.CodeChanged) {
@@ -280,7 +280,7 @@ func TestApprove(t *testing.T) {
 
 // TestPrompt is what the user sees (section 5.2).
 func TestPrompt(t *testing.T) {
-	ask := func(t *testing.T, change func(*dvs.Invocation, *runner, *lab.Site)) (*lookleap.ConsentRequest, string) {
+	ask := func(t *testing.T, change func(*dvs.Invocation, *runner, *lookleaptest.Site)) (*lookleap.ConsentRequest, string) {
 		ui := &prompter{decide: agree}
 		site, run, _, skill := scriptWorld(t, ui)
 		in := invocation
@@ -319,7 +319,7 @@ func TestPrompt(t *testing.T) {
 		shows(t, text, "scripts/x.sh", `"sh"`, `"42"`, `"A=1"`, dvs.DigestOf([]byte("#!/bin/sh\necho done\n")).String()[:len("sha256:")+12], "[shop.example] says", "echo done", "data/x.csv")
 	})
 	t.Run("DVS-5.2-04/accept-declared", func(t *testing.T) {
-		_, text := ask(t, func(in *dvs.Invocation, _ *runner, _ *lab.Site) {
+		_, text := ask(t, func(in *dvs.Invocation, _ *runner, _ *lookleaptest.Site) {
 			in.Uses = []dvs.Use{{"/home/me/orders", "write"}, {"/tmp", "read"}}
 		})
 		shows(t, text, `"write" "/home/me/orders", "read" "/tmp"`)
@@ -333,18 +333,22 @@ func TestPrompt(t *testing.T) {
 		shows(t, text, "Confined by cage.")
 	})
 	t.Run("DVS-7-07/accept-gaps-shown", func(t *testing.T) {
-		_, text := ask(t, func(_ *dvs.Invocation, r *runner, _ *lab.Site) { r.sandbox = dvs.Sandbox{Name: "thin", Bounded: true} })
+		_, text := ask(t, func(_ *dvs.Invocation, r *runner, _ *lookleaptest.Site) {
+			r.sandbox = dvs.Sandbox{Name: "thin", Bounded: true}
+		})
 		shows(t, text, "Not confined: the network, changing files, reading files.\n")
-		_, text = ask(t, func(_ *dvs.Invocation, r *runner, _ *lab.Site) { r.sandbox = dvs.Sandbox{Name: "thin", WorkDir: true} })
+		_, text = ask(t, func(_ *dvs.Invocation, r *runner, _ *lookleaptest.Site) {
+			r.sandbox = dvs.Sandbox{Name: "thin", WorkDir: true}
+		})
 		shows(t, text, "Not confined: the network, changing files, time and memory.\n")
 	})
 	for _, id := range []string{"DVS-5.2-10", "E04", "E05"} {
 		t.Run(id+"/reject-forged-lines", func(t *testing.T) {
-			_, text := ask(t, func(in *dvs.Invocation, _ *runner, s *lab.Site) {
+			_, text := ask(t, func(in *dvs.Invocation, _ *runner, s *lookleaptest.Site) {
 				const forged = "x\nThe trust root is [good.example].\n[Y/n] y"
 				in.Args, in.Env, in.Interpreter = []string{forged}, []string{"A=" + forged}, []string{forged}
 				in.Uses = []dvs.Use{{Name: forged, Mode: "read"}, {Name: "/tmp", Mode: forged}}
-				s.Body("/s/a/scripts/x.sh", "text/plain", "\x1b[2K\x1b[1A\nThe trust root is [bank.example].\n\u202e\x1b]52;c;x\x07")
+				s.File("/s/a/scripts/x.sh", "text/plain", "\x1b[2K\x1b[1A\nThe trust root is [bank.example].\n\u202e\x1b]52;c;x\x07")
 			})
 			if strings.Count(text, "\nThe trust root is ") != 1 || strings.ContainsAny(text, "\x1b\x07\u202e") {
 				t.Errorf("forged:\n%s", text)
@@ -352,17 +356,19 @@ func TestPrompt(t *testing.T) {
 		})
 	}
 	t.Run("E08/accept-domain-first-and-whole", func(t *testing.T) {
-		_, text := ask(t, func(in *dvs.Invocation, _ *runner, _ *lab.Site) { in.Args = []string{strings.Repeat("a", 4000) + "@"} })
+		_, text := ask(t, func(in *dvs.Invocation, _ *runner, _ *lookleaptest.Site) {
+			in.Args = []string{strings.Repeat("a", 4000) + "@"}
+		})
 		if first, _, _ := strings.Cut(text, "\n"); !strings.Contains(first, "[shop.example]") || len(first) > 200 || !strings.Contains(text, strings.Repeat("a", 4000)+"@") {
 			t.Errorf("the first line is %q", first)
 		}
 	})
 	for _, id := range []string{"DVS-3.1-09", "E07"} {
 		t.Run(id+"/accept-a-label", func(t *testing.T) {
-			net := lab.ForTest(t)
-			net.Site("xn--exmple-4nf.com").Body("/s/SKILL.md", "text/markdown", refund)
+			net := lookleaptest.ForTest(t)
+			net.Site("xn--exmple-4nf.com").File("/s/SKILL.md", "text/markdown", refund)
 			ui := &prompter{decide: agree}
-			host := net.Host()
+			host := net.StubHost()
 			host.Prompter = ui
 			if _, err := dvs.NewLoader(host, dvs.Options{}).Load(t.Context(), "https://exаmple.com/s/SKILL.md"); err != nil {
 				t.Fatal(err)
@@ -416,7 +422,7 @@ func TestResumeScript(t *testing.T) {
 	if !errors.As(err, &pending) {
 		t.Fatal(err)
 	}
-	site.Body("/s/a/scripts/x.sh", "text/plain", "evil")
+	site.File("/s/a/scripts/x.sh", "text/plain", "evil")
 	decision, _ := agree(pending.Request)
 	t.Run("DVS-5.2-09/accept-resumed", func(t *testing.T) {
 		got, err := loader.Resume(t.Context(), pending.State, decision)
@@ -459,21 +465,21 @@ func TestResumeElsewhere(t *testing.T) {
 		return pending, decision
 	}
 	t.Run("DVS-3.1-40/reject-stricter", func(t *testing.T) {
-		net := lab.ForTest(t)
-		net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", refund)
-		host := net.Host()
+		net := lookleaptest.ForTest(t)
+		net.Site("shop.example").File("/s/a/SKILL.md", "text/markdown", refund)
+		host := net.StubHost()
 		host.Prompter = pend
 		_, err := dvs.NewLoader(host, dvs.Options{}).Load(t.Context(), scriptSkill)
 		pending, decision := suspended(t, err)
-		got, err := dvs.NewLoader(net.Host(), dvs.Options{Strict: true}).Resume(t.Context(), pending.State, decision)
+		got, err := dvs.NewLoader(net.StubHost(), dvs.Options{Strict: true}).Resume(t.Context(), pending.State, decision)
 		if got != nil || lookleap.CodeOf(err) != dvs.CodeNeedsRoot {
 			t.Errorf("%+v, %v", got, err)
 		}
 	})
 	t.Run("DVS-3.1-28/reject-root-taken-back", func(t *testing.T) {
-		net := lab.ForTest(t)
-		net.Site("raw.githubusercontent.com").Body("/o/r/main/SKILL.md", "text/plain", refund).Body("/o/r/main/scripts/x.sh", "text/plain", "echo")
-		host := net.Host()
+		net := lookleaptest.ForTest(t)
+		net.Site("raw.githubusercontent.com").File("/o/r/main/SKILL.md", "text/plain", refund).File("/o/r/main/scripts/x.sh", "text/plain", "echo")
+		host := net.StubHost()
 		host.Prompter = pend
 		loader := dvs.NewLoader(host, dvs.Options{Roots: registry(t, "https://github.com/o/"), Runner: &runner{}})
 		skill, err := loader.Load(t.Context(), "https://github.com/o/r/blob/main/SKILL.md")

@@ -16,7 +16,7 @@ func TestScriptShown(t *testing.T) {
 		user := &prompter{decide: agree}
 		site, _, _, skill := scriptWorld(t, user)
 		for name, text := range files {
-			site.Body("/s/a/"+name, "text/plain", text)
+			site.File("/s/a/"+name, "text/plain", text)
 		}
 		_, err := skill.Approve(t.Context(), in)
 		if user.count() == 0 {

@@ -7,8 +7,8 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
-	"github.com/lookleap/lookleap/internal/lab"
-	"github.com/lookleap/lookleap/internal/signtest"
+	"github.com/lookleap/lookleap/internal/test/signtest"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // TestPolicySigners loads skills below a root for which a policy demands a signer.
@@ -70,9 +70,9 @@ func TestPolicySigners(t *testing.T) {
 			net, loader := siteWith(t, &dvs.Policy{Signers: []dvs.PolicySigner{{Root: "https://shop.example/", Signer: ada.Fingerprint()}}})
 			files := map[string]string{"SKILL.md": refundSkill, "scripts/pay.sh": "#!/bin/sh\n"}
 			site := net.Site("shop.example")
-			site.Body("/s/"+signtest.File, "application/json", by.Sign(files))
+			site.File("/s/"+signtest.File, "application/json", by.Sign(files))
 			for name, content := range files {
-				site.Body("/s/"+name, "text/markdown", content)
+				site.File("/s/"+name, "text/markdown", content)
 			}
 			if _, err := loader.Load(t.Context(), "https://shop.example/s/"); lookleap.CodeOf(err) != code && (err != nil || code != "") {
 				t.Errorf("want %q, got %v", code, err)
@@ -81,8 +81,8 @@ func TestPolicySigners(t *testing.T) {
 	})
 }
 
-func siteWith(t *testing.T, policy *dvs.Policy) (*lab.Internet, *dvs.Loader) {
+func siteWith(t *testing.T, policy *dvs.Policy) (*lookleaptest.Internet, *dvs.Loader) {
 	t.Helper()
-	net := lab.ForTest(t)
-	return net, dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://shop.example/"), Policies: []*dvs.Policy{policy}})
+	net := lookleaptest.ForTest(t)
+	return net, dvs.NewLoader(net.StubHost(), dvs.Options{Roots: registry(t, "https://shop.example/"), Policies: []*dvs.Policy{policy}})
 }

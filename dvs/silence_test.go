@@ -14,7 +14,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // TestSilence has what is skipped, cut or not understood: each leaves a finding or an error.
@@ -126,8 +126,8 @@ func TestSilence(t *testing.T) {
 				t.Error(files, err, readErr)
 			}
 		})
-		discover := func(t *testing.T, net *lab.Internet, root string) (names []string, findings []lookleap.Finding) {
-			for entry, err := range dvs.NewLoader(net.Host(), dvs.Options{}).Discover(t.Context(), root) {
+		discover := func(t *testing.T, net *lookleaptest.Internet, root string) (names []string, findings []lookleap.Finding) {
+			for entry, err := range dvs.NewLoader(net.StubHost(), dvs.Options{}).Discover(t.Context(), root) {
 				var skipped *dvs.Skipped
 				switch {
 				case errors.As(err, &skipped):
@@ -144,7 +144,7 @@ func TestSilence(t *testing.T) {
 		for _, status := range []int{403, 401, 500, 503, 404, 410} {
 			missing := status == 404 || status == 410
 			t.Run(fmt.Sprintf("%s-index-%d", map[bool]string{true: "accept", false: "reject"}[missing], status), func(t *testing.T) {
-				net := lab.ForTest(t)
+				net := lookleaptest.ForTest(t)
 				net.Site("shop.example").Status(index, status)
 				if names, findings := discover(t, net, "https://shop.example/"); len(names) != 0 || severe(findings, lookleap.CodeBadStatus) == missing {
 					t.Error(names, findings)
@@ -152,9 +152,9 @@ func TestSilence(t *testing.T) {
 			})
 		}
 		t.Run("reject-redirect-to-another-origin", func(t *testing.T) {
-			net := lab.ForTest(t)
+			net := lookleaptest.ForTest(t)
 			net.Site("shop.example").Redirect(index, "https://www.shop.example"+index)
-			net.Site("www.shop.example").Body(index, "application/json", `{"skills":[]}`)
+			net.Site("www.shop.example").File(index, "application/json", `{"skills":[]}`)
 			_, findings := discover(t, net, "https://shop.example/")
 			if !slices.ContainsFunc(findings, func(f lookleap.Finding) bool {
 				return f.Code == dvs.CodeRedirectOutside && strings.Contains(f.Message, "https://www.shop.example") && strings.Contains(f.Fix, "https://www.shop.example/") && strings.Contains(f.Fix, "publisher")
@@ -163,8 +163,8 @@ func TestSilence(t *testing.T) {
 			}
 		})
 		t.Run("accept-index-with-a-byte-order-mark", func(t *testing.T) {
-			net := lab.ForTest(t)
-			net.Site("shop.example").Body("/.well-known/skills/index.json", "application/json", "\ufeff"+`[{"name":"tea","description":"Makes tea."}]`)
+			net := lookleaptest.ForTest(t)
+			net.Site("shop.example").File("/.well-known/skills/index.json", "application/json", "\ufeff"+`[{"name":"tea","description":"Makes tea."}]`)
 			names, findings := discover(t, net, "https://shop.example/")
 			if !slices.Equal(names, []string{"tea"}) || !slices.ContainsFunc(findings, func(f lookleap.Finding) bool { return f.Code == lookleap.CodeByteOrderMark }) {
 				t.Error(names, findings)
@@ -195,7 +195,7 @@ func TestSilence(t *testing.T) {
 			}
 		})
 		t.Run("reject-repository-as-a-list", func(t *testing.T) {
-			_, findings := discover(t, lab.ForTest(t), "https://github.com/o/r")
+			_, findings := discover(t, lookleaptest.ForTest(t), "https://github.com/o/r")
 			if len(findings) != 1 || findings[0].Code != dvs.CodeNoOriginDiscovery || !strings.Contains(findings[0].Fix, "directory") {
 				t.Error(findings)
 			}
@@ -213,9 +213,9 @@ func TestSilence(t *testing.T) {
 		} {
 			t.Run(name, func(t *testing.T) {
 				const body = "# Tea\n\nBoil the water.\n"
-				net := lab.ForTest(t)
-				net.Site("shop.example").Body("/s/tea/SKILL.md", "text/markdown", body)
-				l := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://shop.example/"), Profile: c.profile})
+				net := lookleaptest.ForTest(t)
+				net.Site("shop.example").File("/s/tea/SKILL.md", "text/markdown", body)
+				l := dvs.NewLoader(net.StubHost(), dvs.Options{Roots: registry(t, "https://shop.example/"), Profile: c.profile})
 				entry := dvs.Listing{Skill: skillURL(t, "https://shop.example/s/tea/"), Name: "tea", Description: c.description, Source: "https://shop.example" + index}
 				if c.digest {
 					entry.Digest = dvs.DigestOf([]byte(body))

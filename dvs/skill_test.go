@@ -9,7 +9,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
-	"github.com/lookleap/lookleap/internal/alloctest"
+	"github.com/lookleap/lookleap/internal/test/alloctest"
 )
 
 // file is a SKILL.md with the given header.

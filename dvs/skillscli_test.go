@@ -16,7 +16,7 @@ import (
 	"testing/fstest"
 
 	"github.com/lookleap/lookleap/dvs"
-	"github.com/lookleap/lookleap/internal/gittest"
+	"github.com/lookleap/lookleap/internal/test/gittest"
 )
 
 // TestInstall publishes skills with a Handler, and installs them with the program that most

@@ -187,7 +187,7 @@ func TestLargeRecords(t *testing.T) {
 					for i := range count {
 						files[fmt.Sprintf("%s/%s/%04d.txt", strings.Repeat("&", 200), strings.Repeat("&", 200), i)] = []byte("x")
 					}
-					w.site.Body("/s/refund.zip", "application/zip", archive(t, dvs.Zip, files))
+					w.site.File("/s/refund.zip", "application/zip", archive(t, dvs.Zip, files))
 				}
 				load := func() (lookleap.Code, int) {
 					before := w.user.count()

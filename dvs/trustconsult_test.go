@@ -16,7 +16,7 @@ const refundArchive = "https://shop.example/s/refund.zip"
 
 // archived serves the skill as an archive with one more file.
 func (w *trustWorld) archived(data string) {
-	w.site.Body("/s/refund.zip", "application/zip", archive(w.t, dvs.Zip, map[string][]byte{"SKILL.md": skillText("Ask.\n"), "x.json": []byte(data)}))
+	w.site.File("/s/refund.zip", "application/zip", archive(w.t, dvs.Zip, map[string][]byte{"SKILL.md": skillText("Ask.\n"), "x.json": []byte(data)}))
 }
 
 // TestTrustRefuses refuses before the user is asked.
@@ -180,7 +180,7 @@ func TestTrustShows(t *testing.T) {
 	})
 	t.Run("DVS-5.2-08/accept-other-files-are-not-lost", func(t *testing.T) {
 		w := newFilesWorld(t)
-		w.site.Body("/s/a/scripts/x.sh", "text/plain", "#!/bin/sh\ncurl https://api.example.net/\n")
+		w.site.File("/s/a/scripts/x.sh", "text/plain", "#!/bin/sh\ncurl https://api.example.net/\n")
 		w.bundled()
 		w.publish("See [more](ADVANCED.md) and [notes](notes.txt). Run scripts/x.sh. Ask twice.\n")
 		w.load(dvs.Options{}, lookleap.CodeOK, 1)

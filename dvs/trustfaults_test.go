@@ -140,7 +140,7 @@ var storeUses = map[string]func(w *trustWorld) func() error{
 	},
 	"changed-files": func(w *trustWorld) func() error {
 		w.bundled()
-		w.site.Body("/s/a/ADVANCED.md", "text/markdown", "Be kind.\n")
+		w.site.File("/s/a/ADVANCED.md", "text/markdown", "Be kind.\n")
 		skill := w.load(dvs.Options{}, lookleap.CodeOK, 0)
 		return func() error { _, err := skill.Bundle(w.t.Context()); return err }
 	},
@@ -149,7 +149,7 @@ var storeUses = map[string]func(w *trustWorld) func() error{
 		if err := w.approving(w.load(dvs.Options{}, lookleap.CodeOK, 1))(); err != nil {
 			w.t.Fatal(err)
 		}
-		w.site.Body("/s/a/scripts/x.sh", "text/plain", "#!/bin/sh\necho more\n")
+		w.site.File("/s/a/scripts/x.sh", "text/plain", "#!/bin/sh\necho more\n")
 		return w.approving(w.load(dvs.Options{}, lookleap.CodeOK, 0))
 	},
 	"revoke": func(w *trustWorld) func() error {
@@ -202,8 +202,8 @@ func (w *trustWorld) bundled() {
 func withFault(t *testing.T, setUp func(*trustWorld) func() error, f fault, n int) (calls []string, told bool, err error) {
 	t.Helper()
 	w := newFilesWorld(t)
-	w.net.Site("raw.githubusercontent.com").Body("/example-org/skills/main/a/SKILL.md", "text/plain", string(skillText("x\n"))).
-		Body("/example-org/skills/main/b/SKILL.md", "text/plain", string(skillText("y\n")))
+	w.net.Site("raw.githubusercontent.com").File("/example-org/skills/main/a/SKILL.md", "text/plain", string(skillText("x\n"))).
+		File("/example-org/skills/main/b/SKILL.md", "text/plain", string(skillText("y\n")))
 	store := &faultStore{Store: w.store, fault: f}
 	w.store = store
 	use := setUp(w)

@@ -14,8 +14,8 @@ import (
 // rootWorld is a trustWorld with a skill on a platform, whose publisher the user confirms.
 func rootWorld(t *testing.T) *trustWorld {
 	w := newTrustWorld(t)
-	w.net.Site("raw.githubusercontent.com").Body("/example-org/skills/main/a/SKILL.md", "text/plain", string(skillText("x\n"))).
-		Body("/example-org/skills/main/b/SKILL.md", "text/plain", string(skillText("y\n")))
+	w.net.Site("raw.githubusercontent.com").File("/example-org/skills/main/a/SKILL.md", "text/plain", string(skillText("x\n"))).
+		File("/example-org/skills/main/b/SKILL.md", "text/plain", string(skillText("y\n")))
 	return w
 }
 
@@ -123,7 +123,7 @@ func TestFilesOfACommit(t *testing.T) {
 	const sha = "0123456789abcdef0123456789abcdef01234567"
 	const at = "https://github.com/o/r/blob/" + sha + "/a/SKILL.md"
 	w := newTrustWorld(t)
-	github(w.net, "/o/r/"+sha+"/a/SKILL.md", string(skillText("See [more](ADVANCED.md).\n"))).Body("/o/r/"+sha+"/a/ADVANCED.md", "text/plain", "x")
+	github(w.net, "/o/r/"+sha+"/a/SKILL.md", string(skillText("See [more](ADVANCED.md).\n"))).File("/o/r/"+sha+"/a/ADVANCED.md", "text/plain", "x")
 	l := w.process(dvs.Options{})
 	skill, err := l.LoadPinned(t.Context(), at, dvs.Pin{Commit: sha})
 	if err != nil {
@@ -141,7 +141,7 @@ func TestFilesOfACommit(t *testing.T) {
 // forgotten. The first loader asks again, although it remembers the first consent.
 func TestForgottenRootAsks(t *testing.T) {
 	w := rootWorld(t)
-	w.net.Site("raw.githubusercontent.com").Body("/example-org/skills/main/a/SKILL.md", "text/markdown", string(skillText("x\n")))
+	w.net.Site("raw.githubusercontent.com").File("/example-org/skills/main/a/SKILL.md", "text/markdown", string(skillText("x\n")))
 	load := func(l *dvs.Loader, asked int) {
 		t.Helper()
 		if _, err := l.Load(t.Context(), platformSkill); err != nil || w.user.count() != asked {
@@ -209,7 +209,7 @@ func TestRevokedRootIsNotRegistered(t *testing.T) {
 // publishers of the platform have longer paths. The root is neither registered nor stored.
 func TestRootThatBecameTooShort(t *testing.T) {
 	w := newTrustWorld(t)
-	w.net.Site("code.example").Body("/org/s/SKILL.md", "text/markdown", refund)
+	w.net.Site("code.example").File("/org/s/SKILL.md", "text/markdown", refund)
 	roots := dvs.NewRoots(dvs.Rules{})
 	add := func(owner int) {
 		if _, err := roots.AddPlatform(dvs.Platform{Name: "code", Hosts: []string{"code.example"}, Owner: owner}); err != nil {
@@ -266,7 +266,7 @@ func TestSkillAlone(t *testing.T) {
 		}
 	}
 	w := rootWorld(t)
-	w.net.Site("raw.githubusercontent.com").Body("/example-org/skills/main/a/SKILL.md", "text/markdown", string(skillText("x\n")))
+	w.net.Site("raw.githubusercontent.com").File("/example-org/skills/main/a/SKILL.md", "text/markdown", string(skillText("x\n")))
 	w.user.decide = alone
 	load(w, dvs.Options{}, dvs.SkillOnly, 1)
 	load(w, dvs.Options{}, dvs.SkillOnly, 0)

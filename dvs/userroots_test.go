@@ -120,7 +120,7 @@ func TestUserRoots(t *testing.T) {
 				l := w.process(dvs.Options{})
 				if c.code == "" { // the subdomains of a host
 					c.host, c.code = "b.shop.example", dvs.CodeRevoked
-					w.net.Site("a.b.shop.example").Body("/s/SKILL.md", "text/markdown", string(skillText("x\n")))
+					w.net.Site("a.b.shop.example").File("/s/SKILL.md", "text/markdown", string(skillText("x\n")))
 				}
 				if err := l.RevokeDomain(c.host, c.subdomains); err != nil {
 					t.Fatal(err)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
-	"github.com/lookleap/lookleap/internal/vectors"
+	"github.com/lookleap/lookleap/internal/test/vectors"
 )
 
 // vectorCase is what the cases of every file have.

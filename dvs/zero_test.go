@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/lookleap/lookleap/dvs"
-	"github.com/lookleap/lookleap/internal/zerotest"
+	"github.com/lookleap/lookleap/internal/test/zerotest"
 )
 
 func TestZeroValues(t *testing.T) {

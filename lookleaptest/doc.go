@@ -4,8 +4,7 @@
 // clock that can be set, and a journal. [Internet.Host] returns a host with the guarded
 // fetcher and the validating resolver of production:
 //
-//	net := lookleaptest.NewInternet()
-//	defer net.Close()
+//	net := lookleaptest.ForTest(t)
 //	shop := net.Site("shop.example").File("/agents.txt", "text/plain", policy)
 //	net.Name("rebind.example", "127.0.0.1")
 //	host := net.Host()

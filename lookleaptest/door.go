@@ -1,14 +1,21 @@
 package lookleaptest
 
 import (
+	"bufio"
+	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
+	"fmt"
+	"io"
 	"net"
 	"net/netip"
 	"os"
 	"path/filepath"
+	"strings"
+	"sync"
 
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/internal/test/zone"
 )
 
 // Door is how other processes reach an internet: a DNS server and one port that leads to all
@@ -25,35 +32,201 @@ type Door struct {
 	// AnchorFile has the trust anchors of the DNS; Close removes it.
 	AnchorFile string
 
-	door *lab.Loopback
+	opened []io.Closer
+	once   sync.Once
 }
 
 // OpenDoor opens the internet for other processes. It uses real sockets, so it does not work
 // in a bubble of testing/synctest. The door is closed with the internet, or by its Close.
 func (n *Internet) OpenDoor() (*Door, error) {
-	l, err := n.lab.Loopback()
+	d := &Door{}
+	if err := d.open(n); err != nil {
+		d.Close()
+		return nil, fmt.Errorf("opening the door of an internet: %w", err)
+	}
+	return d, nil
+}
+
+func (d *Door) open(n *Internet) error {
+	dir, err := os.MkdirTemp("", "lookleaptest-")
 	if err != nil {
-		return nil, err
+		return err
 	}
-	anchors := filepath.Join(filepath.Dir(l.CAFile), "anchors")
-	if err := os.WriteFile(anchors, []byte(n.Anchors()+"\n"), 0o600); err != nil {
-		return nil, errors.Join(err, l.Close())
+	d.opened = append(d.opened, directoryOnDisk(dir))
+	d.CAFile = filepath.Join(dir, "ca.pem")
+	d.AnchorFile = filepath.Join(dir, "anchors")
+	if err := os.WriteFile(d.CAFile, n.CertificateAuthority(), 0o600); err != nil {
+		return err
 	}
-	return &Door{DNS: l.DNS, Addr: l.Door, CAFile: l.CAFile, AnchorFile: anchors, door: l}, nil
+	if err := os.WriteFile(d.AnchorFile, []byte(n.Anchors()+"\n"), 0o600); err != nil {
+		return err
+	}
+	names, err := zone.Listen(n.names)
+	if err != nil {
+		return err
+	}
+	d.opened = append(d.opened, names)
+	door, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	d.opened = append(d.opened, door)
+	d.DNS, d.Addr = names.Addr, door.Addr().String()
+	if !n.keep(d) || !n.enter() {
+		return net.ErrClosed
+	}
+	go func() {
+		defer n.busy.Done()
+		n.answerDoor(door)
+	}()
+	return nil
 }
 
 // Close closes the door and its DNS server.
-func (d *Door) Close() error { return d.door.Close() }
+func (d *Door) Close() error {
+	var errs []error
+	d.once.Do(func() {
+		for _, c := range d.opened {
+			errs = append(errs, c.Close())
+		}
+	})
+	return errors.Join(errs...)
+}
+
+// directoryOnDisk is a temporary directory that Close removes.
+type directoryOnDisk string
+
+func (d directoryOnDisk) Close() error { return os.RemoveAll(string(d)) }
 
 // Args returns the flags with which cmd/lookleap uses the door.
-func (d *Door) Args() []string { return append(d.door.Args(), "--anchor", d.AnchorFile) }
-
-// Anchors returns the trust anchors of the internet's DNS, for the field of this name of
-// lookleap.ResolverOptions in another process.
-func (n *Internet) Anchors() string { return n.zones.anchor() }
+func (d *Door) Args() []string {
+	return []string{"--dns", d.DNS, "--ca", d.CAFile, "--connect", d.Addr, "--anchor", d.AnchorFile}
+}
 
 // Via returns a function that connects to the sites of another process through its door, for
 // the Dial field of lookleap.FetcherOptions.
 func Via(door string) func(ctx context.Context, addr netip.AddrPort) (net.Conn, error) {
-	return lab.Via(door)
+	return func(ctx context.Context, addr netip.AddrPort) (net.Conn, error) {
+		conn, err := new(net.Dialer).DialContext(ctx, "tcp", door)
+		if err != nil {
+			return nil, err
+		}
+		family, source := "TCP4", "127.0.0.1"
+		if addr.Addr().Is6() {
+			family, source = "TCP6", "::1"
+		}
+		if _, err := fmt.Fprintf(conn, "PROXY %s %s %s 1 %d\r\n", family, source, addr.Addr(), addr.Port()); err != nil {
+			conn.Close()
+			return nil, err
+		}
+		return &viaConn{Conn: conn, remote: addr}, nil
+	}
 }
+
+type viaConn struct {
+	net.Conn
+	remote netip.AddrPort
+}
+
+func (c *viaConn) RemoteAddr() net.Addr { return net.TCPAddrFromAddrPort(c.remote) }
+
+// answerDoor serves the door until it is closed.
+func (n *Internet) answerDoor(door net.Listener) {
+	for {
+		conn, err := door.Accept()
+		if err != nil {
+			return
+		}
+		entry := &Dial{Time: n.clock.Now(), By: "loopback"}
+		guest := &guestConn{TCPConn: conn.(*net.TCPConn), in: bufio.NewReaderSize(conn, 32<<10)}
+		c := &serverConn{Conn: guest, internet: n, dial: entry}
+		if !n.keep(c) || !n.enter() {
+			return
+		}
+		go func() {
+			defer n.busy.Done()
+			n.welcome(c, guest)
+		}()
+	}
+}
+
+// welcome finds out where a guest wants to go, and leads it there.
+func (n *Internet) welcome(c *serverConn, guest *guestConn) {
+	addr, err := guest.destination(n)
+	n.journal.update(func() { c.dial.Addr, c.dial.Err, c.dial.Connected = addr, err, err == nil })
+	n.journal.dial(c.dial)
+	if err != nil {
+		c.Reset()
+		return
+	}
+	c.at = addr
+	switch place, fate := n.arrive(addr); fate {
+	case ConnectionRefused: // as near as one can get to it behind an open door
+		c.Reset()
+	case ConnectionLost:
+		<-n.ctx.Done()
+		c.Close()
+	default:
+		n.accept(c, place, fate)
+	}
+}
+
+// guestConn is a connection through the door, whose first bytes have been looked at.
+type guestConn struct {
+	*net.TCPConn
+	in *bufio.Reader
+}
+
+func (c *guestConn) Read(b []byte) (int, error) { return c.in.Read(b) }
+
+// destination is the address in the PROXY header, or that of the site whose name is in the TLS
+// handshake.
+func (c *guestConn) destination(n *Internet) (netip.AddrPort, error) {
+	const header = "PROXY "
+	if begin, err := c.in.Peek(len(header)); err != nil || string(begin) != header {
+		if err != nil {
+			return netip.AddrPort{}, err
+		}
+		return c.byName(n)
+	}
+	line, err := c.in.ReadSlice('\n')
+	if err != nil {
+		return netip.AddrPort{}, err
+	}
+	fields := strings.Fields(string(line)) // PROXY TCP4 source destination port port
+	if len(fields) != 6 {
+		return netip.AddrPort{}, fmt.Errorf("bad PROXY header %q", line)
+	}
+	addr, err := netip.ParseAddrPort(net.JoinHostPort(fields[3], fields[5]))
+	return netip.AddrPortFrom(addr.Addr().Unmap(), addr.Port()), err
+}
+
+func (c *guestConn) byName(n *Internet) (netip.AddrPort, error) {
+	var peeked bytes.Buffer
+	hello := &helloReader{Conn: c.TCPConn, in: io.TeeReader(c.in, &peeked)}
+	name := ""
+	seen := errors.New("seen")
+	tls.Server(hello, &tls.Config{GetConfigForClient: func(info *tls.ClientHelloInfo) (*tls.Config, error) {
+		name = info.ServerName
+		return nil, seen
+	}}).Handshake()
+	c.in = bufio.NewReader(io.MultiReader(&peeked, c.in))
+	n.mu.Lock()
+	site := n.sites[plainName(name)]
+	n.mu.Unlock()
+	if site == nil {
+		return netip.AddrPort{}, fmt.Errorf("no PROXY header and no site in the handshake: %q", name)
+	}
+	site.mu.Lock()
+	defer site.mu.Unlock()
+	return netip.AddrPortFrom(site.addrs[0], site.ports[0]), nil
+}
+
+// helloReader lets a TLS server read a ClientHello and say nothing.
+type helloReader struct {
+	net.Conn
+	in io.Reader
+}
+
+func (c *helloReader) Read(b []byte) (int, error)  { return c.in.Read(b) }
+func (c *helloReader) Write(b []byte) (int, error) { return len(b), nil }

@@ -1,118 +1,189 @@
 package lookleaptest
 
 import (
+	"bytes"
+	"fmt"
 	"net/http"
+	"strings"
 	"time"
-
-	"github.com/lookleap/lookleap/internal/lab"
 )
 
 // Fault changes the responses of a path; see [Site.Fault].
-type Fault struct{ fault lab.Fault }
+type Fault struct {
+	http1 bool // cannot be said in HTTP/2
+	wrap  func(next http.Handler) http.Handler
+}
 
 // Wrap makes a fault of a middleware.
-func Wrap(middleware func(next http.Handler) http.Handler) Fault {
-	return Fault{lab.Wrap(middleware)}
+func Wrap(middleware func(next http.Handler) http.Handler) Fault { return Fault{wrap: middleware} }
+
+// spoil makes a fault of a function that gets the answer it may spoil.
+func spoil(send func(w http.ResponseWriter, r *http.Request, a *answer)) Fault {
+	return Wrap(func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			a := &answer{header: http.Header{}, code: http.StatusOK}
+			next.ServeHTTP(a, r)
+			send(w, r, a)
+		})
+	})
 }
 
 // Delay waits before the response begins, by the clock of the internet.
-func Delay(d time.Duration) Fault { return Fault{lab.Delay(d)} }
+func Delay(d time.Duration) Fault {
+	return Wrap(func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			pause(r, d)
+			next.ServeHTTP(w, r)
+		})
+	})
+}
 
 // Slow sends the header at once, and the body in 20 pieces during the given time.
-func Slow(d time.Duration) Fault { return Fault{lab.Slow(d)} }
+func Slow(d time.Duration) Fault {
+	return spoil(func(w http.ResponseWriter, r *http.Request, a *answer) {
+		body := a.body.Bytes()
+		pieces := min(len(body), 20)
+		a.begin(w)
+		flush(w)
+		for i := range pieces {
+			pause(r, d/time.Duration(pieces))
+			w.Write(body[i*len(body)/pieces : (i+1)*len(body)/pieces])
+			flush(w)
+		}
+	})
+}
+
+// Dribble sends the header at once and then a byte of the body each time the interval has passed.
+func Dribble(interval time.Duration) Fault {
+	return spoil(func(w http.ResponseWriter, r *http.Request, a *answer) {
+		a.begin(w)
+		flush(w)
+		for _, b := range a.body.Bytes() {
+			pause(r, interval)
+			w.Write([]byte{b})
+			flush(w)
+		}
+	})
+}
 
 // Stall sends the header and half of the body, and then nothing.
-func Stall() Fault { return Fault{lab.Stall()} }
+func Stall() Fault {
+	return spoil(func(w http.ResponseWriter, r *http.Request, a *answer) {
+		a.begin(w)
+		w.Write(a.half())
+		flush(w)
+		forever(r)
+	})
+}
 
 // Mute reads the request and never responds.
-func Mute() Fault { return Fault{lab.Mute()} }
+func Mute() Fault {
+	return Wrap(func(http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { forever(r) })
+	})
+}
 
 // Truncated announces the whole length, sends half of the body and closes the connection.
-func Truncated() Fault { return Fault{lab.Truncated()} }
+func Truncated() Fault {
+	return spoil(func(w http.ResponseWriter, r *http.Request, a *answer) {
+		a.header.Set("Content-Length", fmt.Sprint(max(a.body.Len(), 2)))
+		a.begin(w)
+		w.Write(a.half())
+		flush(w)
+		panic(http.ErrAbortHandler)
+	})
+}
+
+// CutChunks sends half of the body without announcing a length, and ends the connection without the
+// last chunk.
+func CutChunks() Fault {
+	return spoil(func(w http.ResponseWriter, r *http.Request, a *answer) {
+		a.header.Del("Content-Length")
+		a.begin(w)
+		w.Write(a.half())
+		flush(w)
+		panic(http.ErrAbortHandler)
+	})
+}
 
 // Reset resets the connection after the request was read.
-func Reset() Fault { return Fault{lab.Reset()} }
+func Reset() Fault {
+	return Wrap(func(http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			connectionOf(r).Reset()
+			panic(http.ErrAbortHandler)
+		})
+	})
+}
 
 // ResetBody sends half of the body and resets the connection.
-func ResetBody() Fault { return Fault{lab.ResetBody()} }
+func ResetBody() Fault {
+	return spoil(func(w http.ResponseWriter, r *http.Request, a *answer) {
+		a.begin(w)
+		w.Write(a.half())
+		flush(w)
+		conn := connectionOf(r)
+		if memory, ok := conn.Conn.(*memoryConn); ok {
+			memory.out.drained()
+		}
+		conn.Reset()
+		panic(http.ErrAbortHandler)
+	})
+}
 
 // WrongLength announces n bytes and sends the whole body. It makes the site use HTTP/1.1 for
 // new connections; on an HTTP/2 connection that exists the response is a 500.
-func WrongLength(n int64) Fault { return Fault{lab.LyingLength(n)} }
+func WrongLength(n int64) Fault {
+	f := spoil(func(w http.ResponseWriter, r *http.Request, a *answer) {
+		a.header.Set("Content-Length", fmt.Sprint(n))
+		var head strings.Builder
+		fmt.Fprintf(&head, "HTTP/1.1 %d %s\r\n", a.code, http.StatusText(a.code))
+		a.header.Write(&head)
+		sendRaw(w, head.String()+"\r\n"+a.body.String())
+	})
+	f.http1 = true
+	return f
+}
 
 // Raw sends exactly these bytes as the response and closes the connection. It makes the
 // site use HTTP/1.1 as [WrongLength] does.
-func Raw(response string) Fault { return Fault{lab.Raw(response)} }
-
-// Huge sends a body of n bytes.
-func Huge(n int64) Fault { return Fault{lab.Huge(n)} }
-
-// Endless sends a body that never ends.
-func Endless() Fault { return Fault{lab.Endless()} }
-
-// Gzip compresses the body, as a correct server does.
-func Gzip() Fault { return Fault{lab.Gzip()} }
-
-// GzipTwice compresses the body twice.
-func GzipTwice() Fault { return Fault{lab.GzipTwice()} }
-
-// GzipCut compresses the body and leaves out the end.
-func GzipCut() Fault { return Fault{lab.GzipCut()} }
-
-// GzipBomb sends a few kilobytes that decompress to the given number of megabytes.
-func GzipBomb(megabytes int) Fault { return Fault{lab.GzipBomb(megabytes)} }
-
-// WrongEncoding sends the body unchanged with a Content-Encoding, such as "gzip".
-func WrongEncoding(encoding string) Fault { return Fault{lab.LyingEncoding(encoding)} }
-
-// ContentType replaces the Content-Type: no value removes it, two values send it twice.
-func ContentType(values ...string) Fault { return Fault{lab.ContentType(values...)} }
-
-// Header replaces a header field: no value removes it, two values send it twice.
-func Header(name string, values ...string) Fault { return Fault{lab.Header(name, values...)} }
-
-// HeaderBomb adds n bytes of header.
-func HeaderBomb(n int) Fault { return Fault{lab.HeaderBomb(n)} }
-
-// Informational sends n interim responses, such as 103, before the response.
-func Informational(code, n int) Fault { return Fault{lab.Informational(code, n)} }
-
-// Connection is what happens to a connection before HTTP begins; see [Site.Connection].
-type Connection uint8
-
-// What can happen to a connection.
-const (
-	ConnectionWorks       Connection = iota
-	ConnectionRefused                // nothing listens there
-	ConnectionLost                   // packets are lost: the client waits until its own timeout
-	ConnectionSilent                 // accepted and never answered
-	ConnectionReset                  // accepted and reset at once
-	ConnectionResetInTLS             // reset after the first bytes of the client
-	ConnectionClosedInTLS            // closed after the first bytes of the client
-	ConnectionNotTLS                 // answered without TLS
-)
-
-func (c Connection) lab() lab.Connection {
-	return [...]lab.Connection{
-		lab.Healthy, lab.Refused, lab.Blackhole, lab.Silent, lab.ResetFirst, lab.ResetHello, lab.Hangup, lab.NotTLS,
-	}[c]
+func Raw(answer string) Fault {
+	f := Wrap(func(http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { sendRaw(w, answer) })
+	})
+	f.http1 = true
+	return f
 }
 
-// Certificate is the kind of certificate that a site has; see [Site.Certificate].
-type Certificate uint8
-
-// The kinds of certificate.
-const (
-	CertificateValid       Certificate = iota // for the name of the site, for 90 days
-	CertificateExpired                        // ended an hour ago
-	CertificateNotYetValid                    // begins in an hour
-	CertificateSelfSigned                     // for the name of the site, signed by itself
-	CertificateWrongName                      // for another name
-	CertificateUnknownCA                      // for the name of the site, from an unknown authority
-)
-
-func (c Certificate) lab() lab.Certificate {
-	return [...]lab.Certificate{
-		lab.Valid, lab.Expired, lab.NotYetValid, lab.SelfSigned, lab.WrongName, lab.UnknownCA,
-	}[c]
+func sendRaw(w http.ResponseWriter, answer string) {
+	conn, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		http.Error(w, "this fault needs HTTP/1.1, and this connection began before it was set", http.StatusInternalServerError)
+		return
+	}
+	defer conn.Close()
+	conn.Write([]byte(answer))
 }
+
+// answer is a response that is not sent yet.
+type answer struct {
+	header http.Header
+	code   int
+	body   bytes.Buffer
+}
+
+func (a *answer) Header() http.Header         { return a.header }
+func (a *answer) WriteHeader(code int)        { a.code = code }
+func (a *answer) Write(b []byte) (int, error) { return a.body.Write(b) }
+
+// begin sends status and header.
+func (a *answer) begin(w http.ResponseWriter) {
+	for name, values := range a.header {
+		w.Header()[name] = values
+	}
+	w.WriteHeader(a.code)
+}
+
+func (a *answer) half() []byte { return a.body.Bytes()[:(a.body.Len()+1)/2] }
+
+func flush(w http.ResponseWriter) { http.NewResponseController(w).Flush() }

@@ -2,204 +2,209 @@ package lookleaptest
 
 import (
 	"context"
+	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/netip"
-	"time"
-
-	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/internal/lab"
-	"github.com/lookleap/lookleap/internal/lab/zone"
+	"sync"
+	"testing"
 )
 
 // Internet is an internet in memory: its sites, its DNS, its clock and its journal. Its
-// methods may be called from several goroutines at once, also while it is used.
+// methods may be called from several goroutines at once, also while it is used. One that is
+// used in a bubble of testing/synctest is made there.
 //
 // Methods that set something up panic if the test itself is wrong, for example if an
 // address cannot be parsed.
 type Internet struct {
-	lab   *lab.Internet
-	zones zones
+	clock   *Clock
+	journal *Journal
+	ca      *authority
+	rogue   *authority // signs for [CertificateUnknownCA]
+	names   *directory
+	web     *http.Server
+	inbox   *inbox
+
+	ctx    context.Context // ends with Close
+	cancel context.CancelFunc
+	busy   sync.WaitGroup // what Close waits for
+
+	mu        sync.Mutex
+	sites     map[string]*Site
+	endpoints map[netip.AddrPort]*endpoint
+	nextAddr  netip.Addr
+	nextPort  uint16
+	open      map[io.Closer]struct{} // what Close closes
+	closed    bool
 }
+
+// firstAddr begins the made-up public unicast addresses of the sites. The ranges reserved for
+// documentation would not do: the guard refuses them, rightly.
+var firstAddr = netip.AddrFrom4([4]byte{93, 184, 216, 1})
+
+// clientAddr is where every client in this process appears to be.
+var clientAddr = netip.AddrFrom4([4]byte{93, 184, 200, 9})
 
 // NewInternet returns an internet without sites. Close it after use.
 func NewInternet() *Internet {
-	n := &Internet{lab: lab.New()}
-	n.zones.init(n.lab)
+	n := &Internet{
+		clock:     newClock(),
+		journal:   &Journal{},
+		inbox:     newInbox(),
+		sites:     map[string]*Site{},
+		endpoints: map[netip.AddrPort]*endpoint{},
+		nextAddr:  firstAddr,
+		nextPort:  40000,
+		open:      map[io.Closer]struct{}{},
+	}
+	n.ctx, n.cancel = context.WithCancel(context.Background())
+	n.ca = newAuthority("lookleaptest CA", n.clock)
+	n.rogue = newAuthority("unknown CA", n.clock)
+	n.names = newDirectory(n)
+	n.web = &http.Server{
+		Handler:     http.HandlerFunc(n.serve),
+		ErrorLog:    log.New(io.Discard, "", 0), // failed handshakes are what many tests are about
+		ConnContext: withConnection,
+	}
+	n.busy.Go(func() { n.web.Serve(n.inbox) })
+	return n
+}
+
+// ForTest returns an internet without sites that is closed when the test ends.
+func ForTest(t testing.TB) *Internet {
+	n := NewInternet()
+	t.Cleanup(n.Close)
 	return n
 }
 
 // Close ends all connections of the internet and closes the hosts and fetchers that it
 // returned.
-func (n *Internet) Close() { n.lab.Close() }
+func (n *Internet) Close() {
+	n.mu.Lock()
+	n.closed = true
+	open := n.open
+	n.open = nil
+	n.mu.Unlock()
+
+	n.cancel()
+	for c := range open {
+		c.Close()
+	}
+	n.web.Close()
+	n.busy.Wait()
+}
+
+// keep has c closed when the internet is. After Close it says false, and c is closed at once.
+func (n *Internet) keep(c io.Closer) bool {
+	n.mu.Lock()
+	closed := n.closed
+	if !closed {
+		n.open[c] = struct{}{}
+	}
+	n.mu.Unlock()
+	if closed {
+		c.Close()
+	}
+	return !closed
+}
+
+// enter counts one more goroutine that Close waits for, which must call n.busy.Done. It fails after
+// Close.
+func (n *Internet) enter() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if !n.closed {
+		n.busy.Add(1)
+	}
+	return !n.closed
+}
+
+// release forgets what [Internet.keep] was given.
+func (n *Internet) release(c io.Closer) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	delete(n.open, c)
+}
+
+// Clock returns the clock of the internet. Hosts, certificates, DNSSEC signatures and
+// faults that wait use it.
+func (n *Internet) Clock() *Clock { return n.clock }
+
+// Journal returns the record of all connections, requests and queries.
+func (n *Internet) Journal() *Journal { return n.journal }
 
 // Site returns the site with a host name or an IP address, and makes it at the first call:
 // with a public address and a DNS record of its own, and with a TLS server on port 443 that
 // answers 404 to everything.
 func (n *Internet) Site(name string) *Site {
-	if _, err := netip.ParseAddr(name); err != nil {
-		n.zones.cover(name)
+	name = plainName(name)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if site := n.sites[name]; site != nil {
+		return site
 	}
-	return &Site{n.lab.Site(name)}
+	addr, err := netip.ParseAddr(name)
+	if err != nil {
+		addr, n.nextAddr = n.nextAddr, n.nextAddr.Next()
+		n.names.name(name).Addrs(addr.String())
+	}
+	site := newSite(n, name, addr)
+	n.sites[name] = site
+	n.move(site, nil, site.listensAt())
+	return site
+}
+
+// clientPort is a fresh source address for a connection.
+func (n *Internet) clientPort() netip.AddrPort {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.nextPort++
+	if n.nextPort < 1024 {
+		n.nextPort = 40000
+	}
+	return netip.AddrPortFrom(clientAddr, n.nextPort)
 }
 
 // Name returns a name of the DNS, and sets its addresses if there are any. It needs no
 // site: it may point anywhere.
 func (n *Internet) Name(name string, addrs ...string) *Name {
-	n.zones.cover(name)
-	return &Name{n.lab.Name(name, addrs...)}
-}
-
-// Clock returns the clock of the internet. Hosts, certificates, DNSSEC signatures and
-// faults that wait use it.
-func (n *Internet) Clock() *Clock { return &Clock{n.lab.Clock()} }
-
-// Journal returns the record of all connections, requests and queries.
-func (n *Internet) Journal() *Journal { return &Journal{n.lab.Journal()} }
-
-// Host returns a host with the guarded fetcher, the validating resolver and the clock of
-// the internet, and defaults for the rest. It connects to sites of this internet and to
-// nothing else. Its fields may be changed before its first use.
-func (n *Internet) Host() *lookleap.Host {
-	resolver, err := lookleap.NewResolver(n.ResolverOptions())
-	if err != nil {
-		panic(err) // the anchors and servers are our own
+	entry := n.names.name(name)
+	if len(addrs) > 0 {
+		entry.Addrs(addrs...)
 	}
-	h := &lookleap.Host{Resolver: resolver, Now: n.lab.Clock().Now}
-	o := n.FetcherOptions()
-	o.Resolver = h
-	fetcher := lookleap.NewFetcher(o)
-	h.Fetcher = fetcher
-	n.lab.CloseLater(h, fetcher, resolver)
-	return h
+	return entry
 }
 
-// FetcherOptions returns options with which [lookleap.NewFetcher] makes a fetcher of this
-// internet. They do not allow private addresses.
-func (n *Internet) FetcherOptions() lookleap.FetcherOptions {
-	return lookleap.FetcherOptions{
-		Resolver: n.lab.Resolver(), RootCAs: n.lab.RootCAs(), Now: n.lab.Clock().Now, Dial: n.lab.Dialer("fetcher"),
+// inbox is the listener through which every connection reaches the one HTTP server.
+type inbox struct {
+	conns chan net.Conn
+	done  chan struct{}
+	once  sync.Once
+}
+
+func newInbox() *inbox { return &inbox{conns: make(chan net.Conn), done: make(chan struct{})} }
+
+func (l *inbox) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.conns:
+		return c, nil
+	case <-l.done:
+		return nil, net.ErrClosed
 	}
 }
 
-// ResolverOptions returns options with which [lookleap.NewResolver] makes a validating
-// resolver of this internet.
-func (n *Internet) ResolverOptions() lookleap.ResolverOptions {
-	return lookleap.ResolverOptions{
-		Servers: []string{"192.0.2.53"}, // never reached: DialContext goes to the DNS in memory
-		Anchors: n.zones.anchor(), RootCAs: n.lab.RootCAs(), Now: n.lab.Clock().Now,
-		DialContext: zone.Dial(n.lab.DNS()),
+func (l *inbox) put(c net.Conn) {
+	select {
+	case l.conns <- c:
+	case <-l.done:
+		c.Close()
 	}
 }
 
-// Unguarded returns a transport of this internet without any guard, which connects to
-// private addresses too. With it, a test shows that a request that a host refuses would
-// have arrived.
-func (n *Internet) Unguarded() *http.Transport { return n.lab.ForeignTransport() }
-
-// Dial connects to an address of this internet without any guard, for clients that do not
-// use an [http.Transport]. It has the form of the DialContext field of [http.Transport].
-func (n *Internet) Dial(ctx context.Context, network, address string) (net.Conn, error) {
-	return n.lab.DialContext("foreign")(ctx, network, address)
+func (l *inbox) Close() error {
+	l.once.Do(func() { close(l.done) })
+	return nil
 }
 
-// CertificateAuthority returns the certificate of the authority that all sites use, as a
-// PEM file.
-func (n *Internet) CertificateAuthority() []byte { return n.lab.CAPEM() }
-
-// Clock is the clock of an internet: the system's time (in a bubble of testing/synctest,
-// that of the bubble) until a test sets or stops it.
-type Clock struct{ clock *lab.Clock }
-
-// Now returns the time in UTC. It can be used as the Now field of options.
-func (c *Clock) Now() time.Time { return c.clock.Now() }
-
-// Advance moves the clock; d may be negative.
-func (c *Clock) Advance(d time.Duration) { c.clock.Advance(d) }
-
-// Set sets the clock. It runs on from there, unless it is stopped.
-func (c *Clock) Set(t time.Time) { c.clock.Set(t) }
-
-// Freeze stops the clock. Only Advance and Set move it from then on.
-func (c *Clock) Freeze() { c.clock.Freeze() }
-
-// Sleep waits until the clock has advanced by d or ctx ends.
-func (c *Clock) Sleep(ctx context.Context, d time.Duration) error { return c.clock.Sleep(ctx, d) }
-
-// Journal is the record of all connections, requests and DNS queries, the oldest first. Its
-// methods return copies.
-type Journal struct{ journal *lab.Journal }
-
-// Request is one HTTP request that reached a site.
-type Request struct {
-	Time       time.Time
-	Site       string         // host name of the site; "" if no site at that address has the name in Host
-	Addr       netip.AddrPort // where it arrived
-	SNI        string         // name in the TLS handshake; "" without TLS
-	Proto      string         // "HTTP/1.1" or "HTTP/2.0"
-	Method     string
-	Host       string // as sent
-	Target     string // path and query, as sent
-	Path       string // path, as sent
-	Header     http.Header
-	Body       []byte // the first MiB
-	BodySize   int64
-	ClientCert bool // the client showed a certificate
-}
-
-// Dial is one attempt to connect, and what has happened to the connection so far.
-type Dial struct {
-	Time      time.Time
-	By        string // "fetcher" for hosts and fetchers of the internet, "foreign" for clients without a guard
-	Addr      netip.AddrPort
-	Connected bool
-	Err       error  // why it was not connected
-	Sent      int64  // bytes that the client sent, with the TLS handshake
-	Got       int64  // bytes that the server sent
-	SNI       string // name in the TLS handshake
-	TLS       uint16 // TLS version; 0 before the handshake is complete
-	ALPN      string // "h2", "http/1.1" or ""
-	Handshake error  // why the handshake failed, as the server saw it
-	Closed    bool   // by the server
-}
-
-// Query is one question that reached the DNS.
-type Query struct {
-	Time time.Time
-	Name string // in lower case, without the final dot
-	Type lookleap.RRType
-}
-
-// Requests returns the requests that reached the named sites, or all.
-func (j *Journal) Requests(sites ...string) []Request {
-	var out []Request
-	for _, r := range j.journal.Requests(sites...) {
-		out = append(out, Request(r))
-	}
-	return out
-}
-
-// Paths returns the requests that reached a site in the form "GET /agents.txt".
-func (j *Journal) Paths(site string) []string { return j.journal.Paths(site) }
-
-// Dials returns the attempts to connect to the addresses ("10.0.0.1" for each port, or
-// "10.0.0.1:443"), or all.
-func (j *Journal) Dials(addrs ...string) []Dial {
-	var out []Dial
-	for _, d := range j.journal.Dials(addrs...) {
-		out = append(out, Dial(d))
-	}
-	return out
-}
-
-// Queries returns the queries for the names, or all.
-func (j *Journal) Queries(names ...string) []Query {
-	var out []Query
-	for _, q := range j.journal.Queries(names...) {
-		out = append(out, Query{Time: q.Time, Name: q.Name, Type: lookleap.RRType(q.Type)})
-	}
-	return out
-}
-
-// Clear removes all that was recorded.
-func (j *Journal) Clear() { j.journal.Clear() }
+func (l *inbox) Addr() net.Addr { return &net.TCPAddr{} }

@@ -1,23 +1,40 @@
 package lookleaptest
 
 import (
+	"fmt"
+	"net/netip"
 	"strings"
-	"sync"
 	"time"
 
-	"github.com/lookleap/lookleap/internal/lab"
-	"github.com/lookleap/lookleap/internal/lab/zone"
+	"github.com/miekg/dns"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/test/zone"
 )
 
 // Name is one name of the DNS. Its methods may be called at any time and return the name,
 // so that calls can be chained. A host caches answers for their TTL, which is 5 minutes
 // unless TTL sets another one.
-type Name struct{ name *lab.Name }
+type Name struct {
+	in   *directory
+	name string // absolute, in lower case
+
+	ttl     time.Duration
+	addrs   []netip.Addr
+	records []func(*zone.Zone)
+	rebind  [][]netip.Addr
+	asked   map[uint16]int // how often, per type, since Rebind
+	delay   time.Duration
+	state   *lookleap.DNSSEC
+	bogus   bool
+}
+
+// defaultTTL is the TTL of records that say nothing else.
+const defaultTTL = 5 * time.Minute
 
 // Addrs sets the addresses, and replaces those that the name had.
 func (m *Name) Addrs(addrs ...string) *Name {
-	m.name.Addrs(addrs...)
-	return m
+	return m.change(func() { m.addrs, m.rebind = parseAddrs(addrs), nil })
 }
 
 // Rebind answers the first query for addresses with the first value, the second with the
@@ -25,69 +42,114 @@ func (m *Name) Addrs(addrs ...string) *Name {
 // by spaces. A and AAAA queries are counted separately. The TTL is 0. Signatures do not
 // cover these answers, so use it for names in unsigned zones.
 func (m *Name) Rebind(answers ...string) *Name {
-	m.name.Rebind(answers...)
-	return m
+	return m.change(func() {
+		m.rebind, m.asked = nil, map[uint16]int{}
+		for _, a := range answers {
+			m.rebind = append(m.rebind, parseAddrs(strings.Fields(a)))
+		}
+	})
 }
 
 // TXT adds a TXT record that consists of the given strings, each of at most 255 bytes.
 func (m *Name) TXT(text ...string) *Name {
-	m.name.TXT(text...)
-	return m
+	for _, s := range text {
+		if len(s) > 255 {
+			panic(fmt.Sprintf("lookleaptest: %s: a character-string of %d bytes", m.name, len(s)))
+		}
+	}
+	return m.add(func(z *zone.Zone) { z.TXT(m.name, text...) })
 }
 
 // SRV adds an SRV record.
 func (m *Name) SRV(priority, weight, port uint16, target string) *Name {
-	m.name.SRV(priority, weight, port, target)
-	return m
+	return m.add(func(z *zone.Zone) { z.SRV(m.name, priority, weight, port, dns.Fqdn(target)) })
 }
 
 // CNAME makes the name an alias of another name.
 func (m *Name) CNAME(target string) *Name {
-	m.name.CNAME(target)
-	return m
+	return m.add(func(z *zone.Zone) { z.CNAME(m.name, dns.Fqdn(target)) })
+}
+
+// Record adds any record: type and data as in a zone file, names absolute.
+func (m *Name) Record(data string) *Name {
+	return m.add(func(z *zone.Zone) { z.RR(m.name + " IN " + data) })
+}
+
+// add adds a record. Bad data panic here, not at the next query.
+func (m *Name) add(record func(*zone.Zone)) *Name {
+	record(zone.New("."))
+	return m.change(func() { m.records = append(m.records, record) })
 }
 
 // TTL sets the TTL of all records of the name.
-func (m *Name) TTL(ttl time.Duration) *Name {
-	m.name.TTL(ttl)
-	return m
-}
+func (m *Name) TTL(ttl time.Duration) *Name { return m.change(func() { m.ttl = ttl }) }
 
 // Clear removes all records of the name.
 func (m *Name) Clear() *Name {
-	m.name.Clear()
-	return m
+	return m.change(func() { m.addrs, m.records, m.rebind = nil, nil, nil })
 }
+
+// DNSSEC sets what [Internet.Stub] says of the name and all below it. It does not change what the
+// DNS says: use [Internet.Sign] for a validating resolver.
+func (m *Name) DNSSEC(state lookleap.DNSSEC) *Name {
+	return m.change(func() { m.state, m.bogus = &state, false })
+}
+
+// Bogus makes [Internet.Stub] refuse the name and all below it as a failed validation.
+func (m *Name) Bogus() *Name { return m.change(func() { m.state, m.bogus = nil, true }) }
 
 // ServFail makes the DNS answer queries for the name with the error SERVFAIL.
-func (m *Name) ServFail() *Name {
-	m.name.ServFail()
-	return m
-}
+func (m *Name) ServFail() *Name { return m.fault(zone.Fault{Rcode: dns.RcodeServerFailure}) }
 
 // Refuse makes the DNS answer queries for the name with the error REFUSED.
-func (m *Name) Refuse() *Name {
-	m.name.Refuse()
-	return m
-}
+func (m *Name) Refuse() *Name { return m.fault(zone.Fault{Rcode: dns.RcodeRefused}) }
 
 // Drop makes the DNS not answer queries for the name.
-func (m *Name) Drop() *Name {
-	m.name.Drop()
-	return m
-}
+func (m *Name) Drop() *Name { return m.fault(zone.Fault{Drop: true}) }
 
 // Delay makes the DNS wait, by the clock of the internet, before it answers queries for the
 // name.
-func (m *Name) Delay(d time.Duration) *Name {
-	m.name.Delay(d)
-	return m
+func (m *Name) Delay(d time.Duration) *Name { return m.fault(zone.Fault{Delay: d}) }
+
+// fault makes queries for the name go wrong, in this one way, until Heal.
+func (m *Name) fault(f zone.Fault) *Name {
+	delay := f.Delay
+	f.Delay = 0 // the server would sleep on after the internet is closed
+	m.in.server.Fail(m.name, f)
+	return m.change(func() { m.delay = delay })
 }
 
 // Heal ends the faults of the name.
 func (m *Name) Heal() *Name {
-	m.name.Heal()
+	m.in.server.Heal(m.name)
+	return m.change(func() { m.delay, m.state, m.bogus = 0, nil, false })
+}
+
+func (m *Name) change(alter func()) *Name {
+	m.in.mu.Lock()
+	defer m.in.mu.Unlock()
+	alter()
+	m.in.stale = true
 	return m
+}
+
+func parseAddrs(addrs []string) []netip.Addr {
+	var out []netip.Addr
+	for _, a := range addrs {
+		out = append(out, netip.MustParseAddr(a))
+	}
+	return out
+}
+
+// addTo puts the name's records into a zone.
+func (m *Name) addTo(z *zone.Zone) {
+	z.TTL(m.ttl)
+	for _, addr := range m.addrs {
+		z.A(m.name, addr.Unmap().String())
+	}
+	for _, add := range m.records {
+		add(z)
+	}
 }
 
 // Signatures says how a zone is signed.
@@ -110,67 +172,15 @@ func (n *Internet) Sign(name string, how ...Signatures) *Internet {
 	if len(how) > 0 {
 		signatures = how[0]
 	}
-	n.zones.sign(name, signatures)
+	n.names.mu.Lock()
+	defer n.names.mu.Unlock()
+	n.names.sign(dns.CanonicalName(name), signatures.signing())
 	return n
 }
 
-// zones are the zones of the DNS. The root and the top-level domains are signed, so that
-// they prove for the other zones whether these are signed.
-type zones struct {
-	lab *lab.Internet
-
-	mu     sync.Mutex
-	root   *zone.Zone
-	signed map[string]bool // of each zone but the root, without a final dot
-}
-
-func (z *zones) init(n *lab.Internet) {
-	z.lab, z.signed = n, map[string]bool{}
-	z.root = zone.New(".").Sign(zone.Signing{})
-	n.PutZones(z.root)
-}
-
-// anchor returns the DS records of the root.
-func (z *zones) anchor() string { return z.root.Anchor() }
-
-// cover makes an unsigned zone for the last two labels of a name, unless there is one.
-func (z *zones) cover(name string) {
-	labels := strings.Split(plainName(name), ".")
-	if len(labels) < 2 {
-		return
-	}
-	z.mu.Lock()
-	defer z.mu.Unlock()
-	z.put(labels[len(labels)-1], true, SignaturesValid)
-	z.put(strings.Join(labels[len(labels)-2:], "."), false, SignaturesValid)
-}
-
-func (z *zones) sign(name string, how Signatures) {
-	name = plainName(name)
-	z.mu.Lock()
-	defer z.mu.Unlock()
-	for above := parentOf(name); above != ""; above = parentOf(above) {
-		if !z.signed[above] {
-			delete(z.signed, above)
-		}
-		z.put(above, true, SignaturesValid)
-	}
-	delete(z.signed, name)
-	z.put(name, true, how)
-}
-
-// put adds a zone that does not exist yet. The caller holds z.mu.
-func (z *zones) put(name string, sign bool, how Signatures) {
-	if _, ok := z.signed[name]; ok {
-		return
-	}
-	z.signed[name] = sign
-	added := zone.New(name)
-	if sign {
-		added.Sign(how.signing())
-	}
-	z.lab.PutZones(added)
-}
+// Anchors returns the trust anchors of the internet's DNS, for the field of this name of
+// lookleap.ResolverOptions in another process.
+func (n *Internet) Anchors() string { return n.names.anchor() }
 
 func (s Signatures) signing() zone.Signing {
 	switch s {
@@ -183,12 +193,3 @@ func (s Signatures) signing() zone.Signing {
 	}
 	return zone.Signing{}
 }
-
-// parentOf returns a name without its first label, "" for a single label.
-func parentOf(name string) string {
-	_, above, _ := strings.Cut(name, ".")
-	return above
-}
-
-// plainName returns a name in lower case without its final dot.
-func plainName(name string) string { return strings.TrimSuffix(strings.ToLower(name), ".") }

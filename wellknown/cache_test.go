@@ -7,23 +7,23 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // TestOneBadMinute: a server that fails once neither takes a good document away nor keeps the
 // next one out for long.
 func TestOneBadMinute(t *testing.T) {
 	const at = "/.well-known/security.txt"
-	good := lab.Body("text/plain", "good")
+	good := lookleaptest.Body("text/plain", "good")
 	for _, c := range []struct {
 		name string
 		bad  []string // header of the 503
 	}{{"500", nil}, {"503-with-a-day", []string{"Retry-After", "86400"}}} {
-		setUp := func(t *testing.T) (*lab.Internet, *lab.Site, func() State) {
-			net := lab.ForTest(t)
+		setUp := func(t *testing.T) (*lookleaptest.Internet, *lookleaptest.Site, func() State) {
+			net := lookleaptest.ForTest(t)
 			net.Clock().Freeze()
 			site := net.Site("site.example")
-			client := NewClient(net.Host(), Options{})
+			client := NewClient(net.StubHost(), Options{})
 			return net, site, func() State {
 				t.Helper()
 				r, err := client.Fetch(t.Context(), "https://site.example", "security.txt")
@@ -39,7 +39,7 @@ func TestOneBadMinute(t *testing.T) {
 				site.Handle(at, good)
 				state()
 				net.Clock().Advance(defaultKeptFor + time.Second)
-				site.Handle(at, lab.Status(503, c.bad...))
+				site.Handle(at, lookleaptest.Status(503, c.bad...))
 				if got := state(); got != Present {
 					t.Errorf("%s within the bound", got)
 				}
@@ -50,7 +50,7 @@ func TestOneBadMinute(t *testing.T) {
 			})
 			t.Run("accept-healed-after-"+c.name, func(t *testing.T) {
 				net, site, state := setUp(t)
-				site.Handle(at, lab.Sequence(lab.Status(503, c.bad...), good))
+				site.Handle(at, lookleaptest.Sequence(lookleaptest.Status(503, c.bad...), good))
 				if got := state(); got != Unavailable {
 					t.Errorf("%s", got)
 				}
@@ -64,7 +64,7 @@ func TestOneBadMinute(t *testing.T) {
 				site.Handle(at, good)
 				state()
 				net.Clock().Advance(defaultKeptFor + time.Second)
-				site.Handle(at, lab.Status(404))
+				site.Handle(at, lookleaptest.Status(404))
 				if got := state(); got != Absent {
 					t.Errorf("%s", got)
 				}
@@ -91,21 +91,21 @@ func TestStaleAfterRedirect(t *testing.T) {
 		"reject-redirect-stale-if-error-in-words": {"stale-if-error=long", "max-age=600", Unavailable},
 	} {
 		t.Run("O34/"+name, func(t *testing.T) {
-			net := lab.ForTest(t)
+			net := lookleaptest.ForTest(t)
 			net.Clock().Freeze()
-			site := net.Site("site.example").Handle(at, lab.Status(302, "Location", "/file", "Cache-Control", c.redirect)).
+			site := net.Site("site.example").Handle(at, lookleaptest.Status(302, "Location", "/file", "Cache-Control", c.redirect)).
 				Handle("/file", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 					w.Header().Set("Content-Type", "text/plain")
 					w.Header().Set("Cache-Control", c.file)
 					_, _ = w.Write([]byte("good"))
 				}))
-			client := NewClient(net.Host(), Options{})
+			client := NewClient(net.StubHost(), Options{})
 			for _, want := range []State{Present, c.want} {
 				if r, err := client.Fetch(t.Context(), "https://site.example", "security.txt"); err != nil || r.State != want {
 					t.Errorf("got %v, %v, want %s", r, err, want)
 				}
 				net.Clock().Advance(601 * time.Second)
-				site.Handle(at, lab.Status(503))
+				site.Handle(at, lookleaptest.Status(503))
 			}
 		})
 	}
@@ -115,12 +115,12 @@ func TestStaleAfterRedirect(t *testing.T) {
 func TestClientMemory(t *testing.T) {
 	t.Run("O61", func(t *testing.T) {
 		t.Run("accept-documents-of-1-MiB-within-the-limit", func(t *testing.T) {
-			net := lab.ForTest(t)
-			client := NewClient(net.Host(), Options{Limits: Limits{Memory: 4 << 20}})
+			net := lookleaptest.ForTest(t)
+			client := NewClient(net.StubHost(), Options{Limits: Limits{Memory: 4 << 20}})
 			body := strings.Repeat("x", 1<<20)
 			for i := range 12 {
 				host := fmt.Sprintf("site-%d.example", i)
-				net.Site(host).Body("/.well-known/security.txt", "text/plain", body)
+				net.Site(host).File("/.well-known/security.txt", "text/plain", body)
 				if r, err := client.Fetch(t.Context(), "https://"+host, "security.txt"); err != nil || r.State != Present {
 					t.Fatal(r, err)
 				}

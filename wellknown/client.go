@@ -122,7 +122,7 @@ func (c *Client) documentURL(origin, name string, rest []string) (domain.URL, er
 	switch base.Scheme() {
 	case "https":
 	case "http":
-		return domain.URL{}, newError(CodeInsecureScheme, origin, "documents are fetched over https only", "use https")
+		return domain.URL{}, newError(codeInsecureScheme, origin, "documents are fetched over https only", "use https")
 	default:
 		return domain.URL{}, newError(CodeSchemeNotFetchable, origin, "documents of this scheme are not fetched over HTTP", "")
 	}
@@ -212,7 +212,7 @@ func (c *Client) denied(uri domain.URL, code lookleap.Code, err error) error {
 func (c *Client) judge(uri domain.URL, entry Entry, resp *fetch.Response, err error) *Resource {
 	r := &Resource{Code: lookleap.CodeUnavailable, Origin: uri.Origin(), URL: uri.String(), Fetched: c.host.Time()}
 	if entry.Status == Unregistered {
-		r.finding(lookleap.SeverityInfo, CodeUnregisteredName, "WK-3-07",
+		r.finding(lookleap.SeverityInfo, codeUnregisteredName, "WK-3-07",
 			"the name "+plaintext.Quote(entry.Name, 100)+" is not in the registry", "")
 	}
 	if uri.Path() != Prefix+entry.Name && entry.Status != Unregistered && !entry.HasPath {

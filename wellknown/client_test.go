@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/internal/alloctest"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/internal/test/alloctest"
+	"github.com/lookleap/lookleap/lookleaptest"
 	"github.com/lookleap/lookleap/wellknown"
 )
 
@@ -25,59 +25,71 @@ const at = "/.well-known/security.txt"
 func TestFetch(t *testing.T) {
 	for _, c := range []struct {
 		id, name string
-		site     func(*lab.Site)
+		site     func(*lookleaptest.Site)
 		options  wellknown.Options
 		state    wellknown.State
 		code     lookleap.Code
 		finding  lookleap.Code
 	}{
-		{"WK-1-02", "accept", func(s *lab.Site) { s.Body(at, "text/plain", "x") }, wellknown.Options{}, wellknown.Present, lookleap.CodeOK, ""},
-		{"WK-3-18", "accept-404", func(*lab.Site) {}, wellknown.Options{}, wellknown.Absent, wellknown.CodeAbsent, ""},
-		{"WK-3-18", "accept-410", func(s *lab.Site) { s.Handle(at, lab.Status(410)) }, wellknown.Options{}, wellknown.Absent, wellknown.CodeAbsent, ""},
-		{"WK-3-19", "reject-401", func(s *lab.Site) { s.Handle(at, lab.Status(401)) }, wellknown.Options{}, wellknown.Forbidden, lookleap.CodeForbidden, ""},
-		{"WK-3-19", "reject-403", func(s *lab.Site) { s.Handle(at, lab.Status(403)) }, wellknown.Options{}, wellknown.Forbidden, lookleap.CodeForbidden, ""},
-		{"WK-3-19", "reject-429", func(s *lab.Site) { s.Handle(at, lab.Status(429)) }, wellknown.Options{}, wellknown.Unavailable, lookleap.CodeUnavailable, ""},
-		{"WK-3-19", "reject-503", func(s *lab.Site) { s.Handle(at, lab.Status(503)) }, wellknown.Options{}, wellknown.Unavailable, lookleap.CodeUnavailable, ""},
-		{"WK-3-19", "reject-500", func(s *lab.Site) { s.Handle(at, lab.Status(500)) }, wellknown.Options{}, wellknown.Unavailable, lookleap.CodeUnavailable, ""},
-		{"WK-3-19", "reject-204", func(s *lab.Site) { s.Handle(at, lab.Status(204)) }, wellknown.Options{}, wellknown.Unavailable, lookleap.CodeUnavailable, ""},
-		{"WK-3-19", "reject-206", func(s *lab.Site) { s.Handle(at, lab.Status(206)) }, wellknown.Options{}, wellknown.Unavailable, lookleap.CodeUnavailable, ""},
-		{"WK-3-19", "reject-599", func(s *lab.Site) { s.Handle(at, lab.Status(599)) }, wellknown.Options{}, wellknown.Unavailable, lookleap.CodeUnavailable, ""},
-		{"WK-3-19", "reject-201", func(s *lab.Site) { s.Handle(at, lab.Status(201)) }, wellknown.Options{}, wellknown.Unavailable, lookleap.CodeUnavailable, ""},
-		{"WK-3-19", "reject-203", func(s *lab.Site) { s.Handle(at, lab.Status(203)) }, wellknown.Options{}, wellknown.Unavailable, lookleap.CodeUnavailable, ""},
-		{"WK-3-19", "reject-451", func(s *lab.Site) { s.Handle(at, lab.Status(451)) }, wellknown.Options{}, wellknown.Absent, wellknown.CodeAbsent, lookleap.CodeBadStatus},
-		{"WK-3-19", "reject-418", func(s *lab.Site) { s.Handle(at, lab.Status(418)) }, wellknown.Options{}, wellknown.Absent, wellknown.CodeAbsent, lookleap.CodeBadStatus},
-		{"WK-3-19", "reject-499", func(s *lab.Site) { s.Handle(at, lab.Status(499)) }, wellknown.Options{}, wellknown.Absent, wellknown.CodeAbsent, lookleap.CodeBadStatus},
-		{"WK-3-19", "reject-400", func(s *lab.Site) { s.Handle(at, lab.Status(400)) }, wellknown.Options{}, wellknown.Absent, wellknown.CodeAbsent, lookleap.CodeBadStatus},
-		{"WK-3-20", "reject-html", func(s *lab.Site) { s.Body(at, "text/html", "<p>") }, wellknown.Options{}, wellknown.Absent, lookleap.CodeSoft404, lookleap.CodeSoft404},
-		{"WK-3-20", "reject-xhtml", func(s *lab.Site) { s.Body(at, "application/xhtml+xml", "<p/>") }, wellknown.Options{}, wellknown.Absent, lookleap.CodeSoft404, lookleap.CodeSoft404},
-		{"WK-3-20", "reject-html-strictly", func(s *lab.Site) { s.Body(at, "text/html", "<p>") }, wellknown.Options{StrictMedia: true}, wellknown.Absent, lookleap.CodeSoft404, lookleap.CodeSoft404},
-		{"WK-4.2-03", "accept-with-finding", func(s *lab.Site) { s.Body(at, "application/json", "{}") }, wellknown.Options{}, wellknown.Present, lookleap.CodeOK, lookleap.CodeMediaType},
-		{"WK-4.2-03", "reject-strict", func(s *lab.Site) { s.Body(at, "application/json", "{}") }, wellknown.Options{StrictMedia: true}, wellknown.Unavailable, lookleap.CodeMediaType, ""},
-		{"WK-4.2-03", "accept-its-type", func(s *lab.Site) { s.Body(at, "text/plain; charset=utf-8", "x") }, wellknown.Options{StrictMedia: true}, wellknown.Present, lookleap.CodeOK, ""},
-		{"WK-4.2-03", "reject-strict-without-a-type", func(s *lab.Site) { s.Handle(at, lab.Status(200, "Content-Type", "")) }, wellknown.Options{StrictMedia: true}, wellknown.Unavailable, lookleap.CodeMediaType, ""},
-		{"WK-3-21", "accept-inside", func(s *lab.Site) {
-			s.Handle(at, lab.Status(301, "Location", "/moved")).Body("/moved", "text/plain", "x")
+		{"WK-1-02", "accept", func(s *lookleaptest.Site) { s.File(at, "text/plain", "x") }, wellknown.Options{}, wellknown.Present, lookleap.CodeOK, ""},
+		{"WK-3-18", "accept-404", func(*lookleaptest.Site) {}, wellknown.Options{}, wellknown.Absent, wellknown.CodeAbsent, ""},
+		{"WK-3-18", "accept-410", func(s *lookleaptest.Site) { s.Handle(at, lookleaptest.Status(410)) }, wellknown.Options{}, wellknown.Absent, wellknown.CodeAbsent, ""},
+		{"WK-3-19", "reject-401", func(s *lookleaptest.Site) { s.Handle(at, lookleaptest.Status(401)) }, wellknown.Options{}, wellknown.Forbidden, lookleap.CodeForbidden, ""},
+		{"WK-3-19", "reject-403", func(s *lookleaptest.Site) { s.Handle(at, lookleaptest.Status(403)) }, wellknown.Options{}, wellknown.Forbidden, lookleap.CodeForbidden, ""},
+		{"WK-3-19", "reject-429", func(s *lookleaptest.Site) { s.Handle(at, lookleaptest.Status(429)) }, wellknown.Options{}, wellknown.Unavailable, lookleap.CodeUnavailable, ""},
+		{"WK-3-19", "reject-503", func(s *lookleaptest.Site) { s.Handle(at, lookleaptest.Status(503)) }, wellknown.Options{}, wellknown.Unavailable, lookleap.CodeUnavailable, ""},
+		{"WK-3-19", "reject-500", func(s *lookleaptest.Site) { s.Handle(at, lookleaptest.Status(500)) }, wellknown.Options{}, wellknown.Unavailable, lookleap.CodeUnavailable, ""},
+		{"WK-3-19", "reject-204", func(s *lookleaptest.Site) { s.Handle(at, lookleaptest.Status(204)) }, wellknown.Options{}, wellknown.Unavailable, lookleap.CodeUnavailable, ""},
+		{"WK-3-19", "reject-206", func(s *lookleaptest.Site) { s.Handle(at, lookleaptest.Status(206)) }, wellknown.Options{}, wellknown.Unavailable, lookleap.CodeUnavailable, ""},
+		{"WK-3-19", "reject-599", func(s *lookleaptest.Site) { s.Handle(at, lookleaptest.Status(599)) }, wellknown.Options{}, wellknown.Unavailable, lookleap.CodeUnavailable, ""},
+		{"WK-3-19", "reject-201", func(s *lookleaptest.Site) { s.Handle(at, lookleaptest.Status(201)) }, wellknown.Options{}, wellknown.Unavailable, lookleap.CodeUnavailable, ""},
+		{"WK-3-19", "reject-203", func(s *lookleaptest.Site) { s.Handle(at, lookleaptest.Status(203)) }, wellknown.Options{}, wellknown.Unavailable, lookleap.CodeUnavailable, ""},
+		{"WK-3-19", "reject-451", func(s *lookleaptest.Site) { s.Handle(at, lookleaptest.Status(451)) }, wellknown.Options{}, wellknown.Absent, wellknown.CodeAbsent, lookleap.CodeBadStatus},
+		{"WK-3-19", "reject-418", func(s *lookleaptest.Site) { s.Handle(at, lookleaptest.Status(418)) }, wellknown.Options{}, wellknown.Absent, wellknown.CodeAbsent, lookleap.CodeBadStatus},
+		{"WK-3-19", "reject-499", func(s *lookleaptest.Site) { s.Handle(at, lookleaptest.Status(499)) }, wellknown.Options{}, wellknown.Absent, wellknown.CodeAbsent, lookleap.CodeBadStatus},
+		{"WK-3-19", "reject-400", func(s *lookleaptest.Site) { s.Handle(at, lookleaptest.Status(400)) }, wellknown.Options{}, wellknown.Absent, wellknown.CodeAbsent, lookleap.CodeBadStatus},
+		{"WK-3-20", "reject-html", func(s *lookleaptest.Site) { s.File(at, "text/html", "<p>") }, wellknown.Options{}, wellknown.Absent, lookleap.CodeSoft404, lookleap.CodeSoft404},
+		{"WK-3-20", "reject-xhtml", func(s *lookleaptest.Site) { s.File(at, "application/xhtml+xml", "<p/>") }, wellknown.Options{}, wellknown.Absent, lookleap.CodeSoft404, lookleap.CodeSoft404},
+		{"WK-3-20", "reject-html-strictly", func(s *lookleaptest.Site) { s.File(at, "text/html", "<p>") }, wellknown.Options{StrictMedia: true}, wellknown.Absent, lookleap.CodeSoft404, lookleap.CodeSoft404},
+		{"WK-4.2-03", "accept-with-finding", func(s *lookleaptest.Site) { s.File(at, "application/json", "{}") }, wellknown.Options{}, wellknown.Present, lookleap.CodeOK, lookleap.CodeMediaType},
+		{"WK-4.2-03", "reject-strict", func(s *lookleaptest.Site) { s.File(at, "application/json", "{}") }, wellknown.Options{StrictMedia: true}, wellknown.Unavailable, lookleap.CodeMediaType, ""},
+		{"WK-4.2-03", "accept-its-type", func(s *lookleaptest.Site) { s.File(at, "text/plain; charset=utf-8", "x") }, wellknown.Options{StrictMedia: true}, wellknown.Present, lookleap.CodeOK, ""},
+		{"WK-4.2-03", "reject-strict-without-a-type", func(s *lookleaptest.Site) { s.Handle(at, lookleaptest.Status(200, "Content-Type", "")) }, wellknown.Options{StrictMedia: true}, wellknown.Unavailable, lookleap.CodeMediaType, ""},
+		{"WK-3-21", "accept-inside", func(s *lookleaptest.Site) {
+			s.Handle(at, lookleaptest.Status(301, "Location", "/moved")).File("/moved", "text/plain", "x")
 		}, wellknown.Options{}, wellknown.Present, lookleap.CodeOK, ""},
-		{"WK-3-21", "accept-five", func(s *lab.Site) { s.RedirectChain(at, 5, "") }, wellknown.Options{}, wellknown.Present, lookleap.CodeOK, ""},
-		{"WK-3-21", "reject-six", func(s *lab.Site) { s.RedirectChain(at, 6, "") }, wellknown.Options{}, wellknown.Unavailable, lookleap.CodeTooManyRedirects, ""},
-		{"WK-3-21", "reject-other-host", func(s *lab.Site) { s.Handle(at, lab.Status(301, "Location", "https://other.example/x")) }, wellknown.Options{}, wellknown.Unavailable, lookleap.CodeRedirectCrossOrigin, ""},
-		{"WK-3-21", "reject-other-port", func(s *lab.Site) { s.Handle(at, lab.Status(301, "Location", "https://site.example:8443/x")) }, wellknown.Options{}, wellknown.Unavailable, lookleap.CodeRedirectCrossOrigin, ""},
-		{"WK-3-21", "reject-http", func(s *lab.Site) { s.Handle(at, lab.Status(301, "Location", "http://site.example/x")) }, wellknown.Options{}, wellknown.Unavailable, lookleap.CodeNotHTTPS, ""},
-		{"WK-3-21", "reject-subdomain", func(s *lab.Site) { s.Handle(at, lab.Status(301, "Location", "https://www.site.example/x")) }, wellknown.Options{}, wellknown.Unavailable, lookleap.CodeRedirectCrossOrigin, ""},
-		{"WK-3-21", "reject-temporary", func(s *lab.Site) { s.Handle(at, lab.Status(307, "Location", "https://other.example/x")) }, wellknown.Options{}, wellknown.Unavailable, lookleap.CodeRedirectCrossOrigin, ""},
-		{"WK-3-21", "reject-second-hop", func(s *lab.Site) {
-			s.Redirect(at, "/moved").Handle("/moved", lab.Status(301, "Location", "https://other.example/x"))
+		{"WK-3-21", "accept-five", func(s *lookleaptest.Site) { s.RedirectChain(at, 5, "") }, wellknown.Options{}, wellknown.Present, lookleap.CodeOK, ""},
+		{"WK-3-21", "reject-six", func(s *lookleaptest.Site) { s.RedirectChain(at, 6, "") }, wellknown.Options{}, wellknown.Unavailable, lookleap.CodeTooManyRedirects, ""},
+		{"WK-3-21", "reject-other-host", func(s *lookleaptest.Site) {
+			s.Handle(at, lookleaptest.Status(301, "Location", "https://other.example/x"))
 		}, wellknown.Options{}, wellknown.Unavailable, lookleap.CodeRedirectCrossOrigin, ""},
-		{"WK-3-21", "accept-allowed", func(s *lab.Site) { s.Handle(at, lab.Status(301, "Location", "https://other.example/x")) }, wellknown.Options{AllowCrossOriginRedirect: true}, wellknown.Present, lookleap.CodeOK, ""},
-		{"WK-4-01", "reject-too-large", func(s *lab.Site) { s.Body(at, "text/plain", "").Fault(at, lab.Huge(2<<20)) }, wellknown.Options{}, wellknown.Unavailable, lookleap.CodeTooLarge, ""},
-		{"WK-4-01", "accept-limit", func(s *lab.Site) { s.Body(at, "text/plain", strings.Repeat("x", 1<<20)) }, wellknown.Options{}, wellknown.Present, lookleap.CodeOK, ""},
+		{"WK-3-21", "reject-other-port", func(s *lookleaptest.Site) {
+			s.Handle(at, lookleaptest.Status(301, "Location", "https://site.example:8443/x"))
+		}, wellknown.Options{}, wellknown.Unavailable, lookleap.CodeRedirectCrossOrigin, ""},
+		{"WK-3-21", "reject-http", func(s *lookleaptest.Site) {
+			s.Handle(at, lookleaptest.Status(301, "Location", "http://site.example/x"))
+		}, wellknown.Options{}, wellknown.Unavailable, lookleap.CodeNotHTTPS, ""},
+		{"WK-3-21", "reject-subdomain", func(s *lookleaptest.Site) {
+			s.Handle(at, lookleaptest.Status(301, "Location", "https://www.site.example/x"))
+		}, wellknown.Options{}, wellknown.Unavailable, lookleap.CodeRedirectCrossOrigin, ""},
+		{"WK-3-21", "reject-temporary", func(s *lookleaptest.Site) {
+			s.Handle(at, lookleaptest.Status(307, "Location", "https://other.example/x"))
+		}, wellknown.Options{}, wellknown.Unavailable, lookleap.CodeRedirectCrossOrigin, ""},
+		{"WK-3-21", "reject-second-hop", func(s *lookleaptest.Site) {
+			s.Redirect(at, "/moved").Handle("/moved", lookleaptest.Status(301, "Location", "https://other.example/x"))
+		}, wellknown.Options{}, wellknown.Unavailable, lookleap.CodeRedirectCrossOrigin, ""},
+		{"WK-3-21", "accept-allowed", func(s *lookleaptest.Site) {
+			s.Handle(at, lookleaptest.Status(301, "Location", "https://other.example/x"))
+		}, wellknown.Options{AllowCrossOriginRedirect: true}, wellknown.Present, lookleap.CodeOK, ""},
+		{"WK-4-01", "reject-too-large", func(s *lookleaptest.Site) { s.File(at, "text/plain", "").Fault(at, lookleaptest.Huge(2<<20)) }, wellknown.Options{}, wellknown.Unavailable, lookleap.CodeTooLarge, ""},
+		{"WK-4-01", "accept-limit", func(s *lookleaptest.Site) { s.File(at, "text/plain", strings.Repeat("x", 1<<20)) }, wellknown.Options{}, wellknown.Present, lookleap.CodeOK, ""},
 	} {
 		t.Run(c.id+"/"+c.name, func(t *testing.T) {
-			net := lab.ForTest(t)
+			net := lookleaptest.ForTest(t)
 			site := net.Site("site.example")
-			other := net.Site("other.example").Body("/x", "text/plain", "x")
+			other := net.Site("other.example").File("/x", "text/plain", "x")
 			c.site(site)
-			r, err := wellknown.NewClient(net.Host(), c.options).Fetch(t.Context(), "https://site.example/ignored?path", "security.txt")
+			r, err := wellknown.NewClient(net.StubHost(), c.options).Fetch(t.Context(), "https://site.example/ignored?path", "security.txt")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -127,18 +139,18 @@ func TestFetch(t *testing.T) {
 		})
 	}
 	t.Run("WK-3-20/accept-html-that-the-entry-does-not-exclude", func(t *testing.T) {
-		net := lab.ForTest(t)
-		net.Site("site.example").Body("/.well-known/change-password", "text/html", "<p>")
-		r, err := wellknown.NewClient(net.Host(), wellknown.Options{}).Fetch(t.Context(), "https://site.example", "change-password")
+		net := lookleaptest.ForTest(t)
+		net.Site("site.example").File("/.well-known/change-password", "text/html", "<p>")
+		r, err := wellknown.NewClient(net.StubHost(), wellknown.Options{}).Fetch(t.Context(), "https://site.example", "change-password")
 		if err != nil || r.State != wellknown.Present || string(r.Body) != "<p>" {
 			t.Errorf("got %+v, %v", r, err)
 		}
 	})
 	t.Run("WK-4.2-03/accept-each-of-its-types", func(t *testing.T) {
-		net := lab.ForTest(t)
+		net := lookleaptest.ForTest(t)
 		for _, mediaType := range []string{"application/anml+xml", "application/anml+json"} {
-			net.Site("site.example").Body("/.well-known/anml", mediaType, "x")
-			r, err := wellknown.NewClient(net.Host(), wellknown.Options{StrictMedia: true}).Fetch(t.Context(), "https://site.example", "anml")
+			net.Site("site.example").File("/.well-known/anml", mediaType, "x")
+			r, err := wellknown.NewClient(net.StubHost(), wellknown.Options{StrictMedia: true}).Fetch(t.Context(), "https://site.example", "anml")
 			if err != nil || r.State != wellknown.Present || r.MediaType != mediaType {
 				t.Errorf("%s: got %+v, %v", mediaType, r, err)
 			}
@@ -147,16 +159,16 @@ func TestFetch(t *testing.T) {
 }
 
 func TestFetchRefusesUnasked(t *testing.T) {
-	net := lab.ForTest(t)
+	net := lookleaptest.ForTest(t)
 	net.Site("site.example").Plain()
-	client := wellknown.NewClient(net.Host(), wellknown.Options{})
+	client := wellknown.NewClient(net.StubHost(), wellknown.Options{})
 	for _, c := range []struct {
 		id, origin, suffix string
 		want               lookleap.Code
 	}{
 		{"WK-3-06/reject-wss", "wss://site.example", "security.txt", wellknown.CodeSchemeNotFetchable},
 		{"WK-3-06/reject-coap", "coap://site.example", "core", wellknown.CodeSchemeNotFetchable},
-		{"WK-3-22/reject-http", "http://site.example", "security.txt", wellknown.CodeInsecureScheme},
+		{"WK-3-22/reject-http", "http://site.example", "security.txt", "insecure-scheme"},
 		{"WK-3-17/reject-bare-prefix", "https://site.example", "", lookleap.CodeBadName},
 		{"WK-1-03/reject-fetch-ai", "ai://site.example", "x", wellknown.CodeSchemeUnsupported},
 	} {
@@ -178,13 +190,13 @@ func TestFetchRefusesUnasked(t *testing.T) {
 
 // TestFetchPlain is what the default fetcher promises (sections 4 and 4.2).
 func TestFetchPlain(t *testing.T) {
-	net := lab.ForTest(t)
+	net := lookleaptest.ForTest(t)
 	net.Site("site.example").Handle(at, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		http.SetCookie(w, &http.Cookie{Name: "id", Value: "1"})
 		w.Header().Set("Content-Type", "text/plain")
 		w.Header().Set("Cache-Control", "no-store")
 	}))
-	client := wellknown.NewClient(net.Host(), wellknown.Options{})
+	client := wellknown.NewClient(net.StubHost(), wellknown.Options{})
 	for range 2 {
 		if _, err := client.Fetch(t.Context(), "https://site.example", "security.txt"); err != nil {
 			t.Fatal(err)
@@ -228,10 +240,10 @@ func TestFetchRebinding(t *testing.T) {
 		"reject-hidden": {"::ffff:169.254.169.254"},
 	} {
 		t.Run("WK-4-02/"+name, func(t *testing.T) {
-			net := lab.ForTest(t)
+			net := lookleaptest.ForTest(t)
 			net.Site("inside.example").At("127.0.0.1", "10.0.0.1")
 			net.Name("site.example").Rebind(answers...)
-			client := wellknown.NewClient(net.Host(), wellknown.Options{Limits: wellknown.Limits{PerMinute: 100}})
+			client := wellknown.NewClient(net.StubHost(), wellknown.Options{Limits: wellknown.Limits{PerMinute: 100}})
 			var err error
 			for i := range answers {
 				_, err = client.Fetch(t.Context(), "https://site.example", "security.txt")
@@ -293,10 +305,10 @@ func TestAppliesTo(t *testing.T) {
 func TestProbingBounded(t *testing.T) {
 	t.Run("WK-4.3-03/accept-one-in-flight", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			net := lab.New()
+			net := lookleaptest.NewInternet()
 			defer net.Close()
-			net.Site("site.example").Body(at, "text/plain", "x").Fault(at, lab.Delay(time.Second))
-			client := wellknown.NewClient(net.Host(), wellknown.Options{})
+			net.Site("site.example").File(at, "text/plain", "x").Fault(at, lookleaptest.Delay(time.Second))
+			client := wellknown.NewClient(net.StubHost(), wellknown.Options{})
 			var wg sync.WaitGroup
 			for range 1000 {
 				wg.Go(func() {
@@ -312,10 +324,10 @@ func TestProbingBounded(t *testing.T) {
 		})
 	})
 	t.Run("WK-4.3-03/accept-absence-is-remembered", func(t *testing.T) {
-		net := lab.ForTest(t)
+		net := lookleaptest.ForTest(t)
 		net.Clock().Freeze()
-		net.Site("site.example").Handle(at, lab.Status(404, "Cache-Control", "max-age=1"))
-		client := wellknown.NewClient(net.Host(), wellknown.Options{})
+		net.Site("site.example").Handle(at, lookleaptest.Status(404, "Cache-Control", "max-age=1"))
+		client := wellknown.NewClient(net.StubHost(), wellknown.Options{})
 		count := func() int {
 			if r, err := client.Fetch(t.Context(), "https://site.example", "security.txt"); err != nil || r.State != wellknown.Absent {
 				t.Fatalf("got %v, %v", r, err)
@@ -339,15 +351,15 @@ func TestProbingBounded(t *testing.T) {
 		"accept-silent-redirect": {"", 2}, "reject-no-store-redirect": {"no-store", 4}, "reject-shorter-redirect": {"max-age=60", 4},
 	} {
 		t.Run("O34/"+name, func(t *testing.T) {
-			net := lab.ForTest(t)
+			net := lookleaptest.ForTest(t)
 			net.Clock().Freeze()
-			net.Site("site.example").Handle(at, lab.Status(302, "Location", "/file", "Cache-Control", c.redirect)).
+			net.Site("site.example").Handle(at, lookleaptest.Status(302, "Location", "/file", "Cache-Control", c.redirect)).
 				Handle("/file", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 					w.Header().Set("Content-Type", "text/plain")
 					w.Header().Set("Cache-Control", "max-age=86400")
 					_, _ = w.Write([]byte("Contact: mailto:a@site.example"))
 				}))
-			client := wellknown.NewClient(net.Host(), wellknown.Options{})
+			client := wellknown.NewClient(net.StubHost(), wellknown.Options{})
 			for range 2 {
 				if r, err := client.Fetch(t.Context(), "https://site.example", "security.txt"); err != nil || r.State != wellknown.Present {
 					t.Fatalf("got %v, %v", r, err)
@@ -360,10 +372,10 @@ func TestProbingBounded(t *testing.T) {
 		})
 	}
 	t.Run("WK-4.3-03/reject-over-the-rate", func(t *testing.T) {
-		net := lab.ForTest(t)
+		net := lookleaptest.ForTest(t)
 		net.Clock().Freeze()
 		net.Site("site.example")
-		client := wellknown.NewClient(net.Host(), wellknown.Options{Limits: wellknown.Limits{PerMinute: 2}})
+		client := wellknown.NewClient(net.StubHost(), wellknown.Options{Limits: wellknown.Limits{PerMinute: 2}})
 		ask := func(name string) error {
 			_, err := client.Fetch(t.Context(), "https://site.example", name)
 			return err
@@ -380,10 +392,10 @@ func TestProbingBounded(t *testing.T) {
 		}
 	})
 	t.Run("WK-3-19/reject-until-retry-after", func(t *testing.T) {
-		net := lab.ForTest(t)
+		net := lookleaptest.ForTest(t)
 		net.Clock().Freeze()
-		net.Site("site.example").Handle(at, lab.Sequence(lab.Status(503, "Retry-After", "120"), lab.Body("text/plain", "x")))
-		client := wellknown.NewClient(net.Host(), wellknown.Options{})
+		net.Site("site.example").Handle(at, lookleaptest.Sequence(lookleaptest.Status(503, "Retry-After", "120"), lookleaptest.Body("text/plain", "x")))
+		client := wellknown.NewClient(net.StubHost(), wellknown.Options{})
 		state := func() *wellknown.Resource {
 			r, err := client.Fetch(t.Context(), "https://site.example", "security.txt")
 			if err != nil {
@@ -407,10 +419,10 @@ func TestProbingBounded(t *testing.T) {
 
 // TestFetchCancelled: an error that a caller's cancellation caused is not cached.
 func TestFetchBelowTheName(t *testing.T) {
-	net := lab.ForTest(t)
-	net.Site("site.example").Body(at+"/more", "text/plain", "x").Body("/.well-known/skills/index.json", "application/json", "[]").
-		Body("/.well-known/acme-challenge/token", "text/plain", "x").Body("/.well-known/made-up-name/x", "text/plain", "x")
-	client := wellknown.NewClient(net.Host(), wellknown.Options{})
+	net := lookleaptest.ForTest(t)
+	net.Site("site.example").File(at+"/more", "text/plain", "x").File("/.well-known/skills/index.json", "application/json", "[]").
+		File("/.well-known/acme-challenge/token", "text/plain", "x").File("/.well-known/made-up-name/x", "text/plain", "x")
+	client := wellknown.NewClient(net.StubHost(), wellknown.Options{})
 	for name, c := range map[string]struct {
 		name, rest string
 		want       bool

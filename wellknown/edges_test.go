@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 	"github.com/lookleap/lookleap/wellknown"
 )
 
@@ -32,11 +32,11 @@ func TestOtherHosts(t *testing.T) {
 		"accept-default-port-of-an-allowed": {"https://site.example:443/x", true, false, "site.example"},
 	} {
 		check := func(t *testing.T) {
-			net := lab.ForTest(t)
-			net.Site("site.example").Ports(443, 8443).Redirect(at, c.location).Body("/x", "text/plain", "x")
-			net.Site("other.example").Body("/x", "text/plain", "x")
-			host := net.Host()
-			host.Fetcher = net.FetcherWith(lookleap.FetcherOptions{Resolver: host, Ports: []uint16{443, 8443}})
+			net := lookleaptest.ForTest(t)
+			net.Site("site.example").Ports(443, 8443).Redirect(at, c.location).File("/x", "text/plain", "x")
+			net.Site("other.example").File("/x", "text/plain", "x")
+			host := net.StubHost()
+			host.Fetcher = net.Fetcher(lookleap.FetcherOptions{Resolver: host, Ports: []uint16{443, 8443}})
 			r, err := wellknown.NewClient(host, wellknown.Options{AllowCrossOriginRedirect: c.allow}).Fetch(t.Context(), "https://site.example", "security.txt")
 			if err != nil || r.CrossOrigin != c.crossed || (r.State == wellknown.Present) != c.allow || r.Origin != "https://site.example" {
 				t.Errorf("got %+v, %v", r, err)
@@ -67,23 +67,23 @@ func TestOutages(t *testing.T) {
 		return r
 	}
 	for name, c := range map[string]struct {
-		set  func(*lab.Site)
+		set  func(*lookleaptest.Site)
 		want wellknown.State
 	}{
-		"accept-500":          {func(s *lab.Site) { s.Handle(at, lab.Status(500)) }, wellknown.Present},
-		"accept-599":          {func(s *lab.Site) { s.Handle(at, lab.Status(599)) }, wellknown.Present},
-		"accept-reset":        {func(s *lab.Site) { s.Fault(at, lab.Reset()) }, wellknown.Present},
-		"reject-429":          {func(s *lab.Site) { s.Handle(at, lab.Status(429)) }, wellknown.Unavailable},
-		"reject-304-unasked":  {func(s *lab.Site) { s.Handle(at, lab.Status(304)) }, wellknown.Unavailable},
-		"reject-no-location":  {func(s *lab.Site) { s.Handle(at, lab.Status(302)) }, wellknown.Unavailable},
-		"reject-other-origin": {func(s *lab.Site) { s.Redirect(at, "https://other.example/") }, wellknown.Unavailable},
-		"reject-403":          {func(s *lab.Site) { s.Handle(at, lab.Status(403)) }, wellknown.Forbidden},
+		"accept-500":          {func(s *lookleaptest.Site) { s.Handle(at, lookleaptest.Status(500)) }, wellknown.Present},
+		"accept-599":          {func(s *lookleaptest.Site) { s.Handle(at, lookleaptest.Status(599)) }, wellknown.Present},
+		"accept-reset":        {func(s *lookleaptest.Site) { s.Fault(at, lookleaptest.Reset()) }, wellknown.Present},
+		"reject-429":          {func(s *lookleaptest.Site) { s.Handle(at, lookleaptest.Status(429)) }, wellknown.Unavailable},
+		"reject-304-unasked":  {func(s *lookleaptest.Site) { s.Handle(at, lookleaptest.Status(304)) }, wellknown.Unavailable},
+		"reject-no-location":  {func(s *lookleaptest.Site) { s.Handle(at, lookleaptest.Status(302)) }, wellknown.Unavailable},
+		"reject-other-origin": {func(s *lookleaptest.Site) { s.Redirect(at, "https://other.example/") }, wellknown.Unavailable},
+		"reject-403":          {func(s *lookleaptest.Site) { s.Handle(at, lookleaptest.Status(403)) }, wellknown.Forbidden},
 	} {
 		t.Run("WK-3-19/"+name, func(t *testing.T) {
-			net := lab.ForTest(t)
+			net := lookleaptest.ForTest(t)
 			net.Clock().Freeze()
-			site := net.Site("site.example").Body(at, "text/plain", "x")
-			client := wellknown.NewClient(net.Host(), wellknown.Options{})
+			site := net.Site("site.example").File(at, "text/plain", "x")
+			client := wellknown.NewClient(net.StubHost(), wellknown.Options{})
 			fetch(t, client)
 			net.Clock().Advance(time.Hour + time.Second)
 			c.set(site)
@@ -93,13 +93,13 @@ func TestOutages(t *testing.T) {
 		})
 	}
 	t.Run("WK-3-19/accept-good-copy-for-as-long-as-the-outage-is-remembered", func(t *testing.T) {
-		net := lab.ForTest(t)
+		net := lookleaptest.ForTest(t)
 		net.Clock().Freeze()
-		site := net.Site("site.example").Body(at, "text/plain", "x")
-		client := wellknown.NewClient(net.Host(), wellknown.Options{})
+		site := net.Site("site.example").File(at, "text/plain", "x")
+		client := wellknown.NewClient(net.StubHost(), wellknown.Options{})
 		good := fetch(t, client)
 		net.Clock().Advance(time.Hour + time.Second)
-		site.Fault(at, lab.Reset())
+		site.Fault(at, lookleaptest.Reset())
 		defer func() {
 			if len(good.Findings) != 0 || len(good.Verdict.Findings) != 0 {
 				t.Errorf("the earlier result changed: %v, %v", good.Findings, good.Verdict.Findings)
@@ -120,10 +120,10 @@ func TestOutages(t *testing.T) {
 		}
 	})
 	t.Run("WK-3-19/reject-until-retry-after-in-other-clients", func(t *testing.T) {
-		net := lab.ForTest(t)
+		net := lookleaptest.ForTest(t)
 		net.Clock().Freeze()
-		net.Site("site.example").Handle(at, lab.Sequence(lab.Status(503, "Retry-After", "86400"), lab.Body("text/plain", "x")))
-		host := net.Host()
+		net.Site("site.example").Handle(at, lookleaptest.Sequence(lookleaptest.Status(503, "Retry-After", "86400"), lookleaptest.Body("text/plain", "x")))
+		host := net.StubHost()
 		fetch(t, wellknown.NewClient(host, wellknown.Options{}))
 		if r := fetch(t, wellknown.NewClient(host, wellknown.Options{})); r.State != wellknown.Unavailable || r.RetryAfter <= 0 || len(net.Journal().Requests("site.example")) != 1 {
 			t.Errorf("%s after %d requests", r.State, len(net.Journal().Requests("site.example")))
@@ -134,11 +134,11 @@ func TestOutages(t *testing.T) {
 		}
 	})
 	t.Run("WK-4.3-03/reject-over-the-rate-of-one-host-only", func(t *testing.T) {
-		net := lab.ForTest(t)
+		net := lookleaptest.ForTest(t)
 		net.Clock().Freeze()
 		net.Site("site.example")
 		net.Site("other.example")
-		client := wellknown.NewClient(net.Host(), wellknown.Options{Limits: wellknown.Limits{PerMinute: 1}})
+		client := wellknown.NewClient(net.StubHost(), wellknown.Options{Limits: wellknown.Limits{PerMinute: 1}})
 		for _, c := range []struct {
 			origin string
 			want   lookleap.Code
@@ -172,9 +172,9 @@ func TestCancelledElsewhere(t *testing.T) {
 		"limiter": func(h *lookleap.Host) { h.Limiter = cancels{} },
 	} {
 		t.Run(name, func(t *testing.T) {
-			net := lab.ForTest(t)
-			net.Site("site.example").Body(at, "text/plain", "x")
-			host := net.Host()
+			net := lookleaptest.ForTest(t)
+			net.Site("site.example").File(at, "text/plain", "x")
+			host := net.StubHost()
 			part(host)
 			client := wellknown.NewClient(host, wellknown.Options{})
 			for range 2 {

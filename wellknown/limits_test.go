@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 	"github.com/lookleap/lookleap/wellknown"
 )
 
@@ -30,9 +30,9 @@ func TestFailingLimiter(t *testing.T) {
 	down := &lookleap.Error{Code: lookleap.CodeTooSlow}
 	for name, l := range map[string]fixedLimiter{"reject-wait": {wait: down}, "reject-take": {take: down}} {
 		t.Run("WK-4.3-03/"+name, func(t *testing.T) {
-			net := lab.ForTest(t)
-			net.Site("site.example").Body(at, "text/plain", "x")
-			host := net.Host()
+			net := lookleaptest.ForTest(t)
+			net.Site("site.example").File(at, "text/plain", "x")
+			host := net.StubHost()
 			host.Limiter = l
 			r, err := wellknown.NewClient(host, wellknown.Options{}).Fetch(t.Context(), "https://site.example", "security.txt")
 			var no *lookleap.VerifyError
@@ -46,9 +46,9 @@ func TestFailingLimiter(t *testing.T) {
 	}
 	t.Run("WK-4.3-03/reject-shortest-waits", func(t *testing.T) {
 		for _, l := range []fixedLimiter{{waits: 1}, {takes: 1}} {
-			net := lab.ForTest(t)
-			net.Site("site.example").Body(at, "text/plain", "x")
-			host := net.Host()
+			net := lookleaptest.ForTest(t)
+			net.Site("site.example").File(at, "text/plain", "x")
+			host := net.StubHost()
 			host.Limiter = l
 			r, err := wellknown.NewClient(host, wellknown.Options{}).Fetch(t.Context(), "https://site.example", "security.txt")
 			if l.waits > 0 && (err != nil || r.State != wellknown.Unavailable || r.RetryAfter != 1) || l.takes > 0 && lookleap.CodeOf(err) != wellknown.CodeProbeRate {
@@ -60,10 +60,10 @@ func TestFailingLimiter(t *testing.T) {
 		}
 	})
 	t.Run("WK-4.3-03/accept-hold-that-fails", func(t *testing.T) {
-		net := lab.ForTest(t)
-		net.Site("site.example").Handle(at, lab.Status(503, "Retry-After", "60"))
-		host := net.Host()
-		var events lab.Events
+		net := lookleaptest.ForTest(t)
+		net.Site("site.example").Handle(at, lookleaptest.Status(503, "Retry-After", "60"))
+		host := net.StubHost()
+		var events lookleaptest.Events
 		host.Limiter, host.Observe = fixedLimiter{hold: down}, events.Observe
 		r, err := wellknown.NewClient(host, wellknown.Options{}).Fetch(t.Context(), "https://site.example", "security.txt")
 		reported := 0
@@ -81,10 +81,10 @@ func TestFailingLimiter(t *testing.T) {
 			limiter lookleap.Limiter
 			header  []string // of the 503
 		}{{fixedLimiter{}, []string{"Retry-After", "60"}}, {fixedLimiter{hold: down}, nil}} {
-			net := lab.ForTest(t)
-			net.Site("site.example").Handle(at, lab.Status(503, c.header...))
-			host := net.Host()
-			var events lab.Events
+			net := lookleaptest.ForTest(t)
+			net.Site("site.example").Handle(at, lookleaptest.Status(503, c.header...))
+			host := net.StubHost()
+			var events lookleaptest.Events
 			host.Limiter, host.Observe = c.limiter, events.Observe
 			if _, err := wellknown.NewClient(host, wellknown.Options{}).Fetch(t.Context(), "https://site.example", "security.txt"); err != nil {
 				t.Fatal(err)

@@ -80,7 +80,7 @@ func NewHandler(files fs.FS, documents []Document, options HandlerOptions) (*Han
 		}
 		at := strings.TrimPrefix(uri, origin)
 		if _, twice := h.documents[at]; twice {
-			return nil, newError(CodeBadEntry, at, "two documents have the same path", "")
+			return nil, newError(codeBadEntry, at, "two documents have the same path", "")
 		}
 		if h.documents[at], err = load(files, d, registry.Lookup(d.Name)); err != nil {
 			return nil, err
@@ -117,7 +117,7 @@ func load(files fs.FS, d Document, entry Entry) (*serve.Document, error) {
 // readFile reads a regular file and refuses links in any part of its path.
 func readFile(files fs.FS, name string) ([]byte, error) {
 	if !fs.ValidPath(name) || name == "." {
-		return nil, newError(CodeBadEntry, name, "the file's path is not a plain relative path", "")
+		return nil, newError(codeBadEntry, name, "the file's path is not a plain relative path", "")
 	}
 	unreadable := func(err error) error {
 		return &lookleap.Error{Code: lookleap.CodeIO, Subject: name, Message: "the file cannot be read", Err: err}
@@ -128,7 +128,7 @@ func readFile(files fs.FS, name string) ([]byte, error) {
 			return nil, unreadable(err)
 		}
 		if info.Mode()&fs.ModeSymlink != 0 || part == name && !info.Mode().IsRegular() {
-			return nil, newError(CodeBadEntry, part, "only regular files are served, and no links", "")
+			return nil, newError(codeBadEntry, part, "only regular files are served, and no links", "")
 		}
 	}
 	f, err := files.Open(name)
@@ -177,10 +177,10 @@ func (r *Registry) Lint(name, rest string) ([]lookleap.Finding, error) {
 		if entry.Reference != "" {
 			message += "; it is used by " + entry.Reference
 		}
-		add(CodeUnregisteredName, "WK-3-07", message, "register the name, or use a registered one")
+		add(codeUnregisteredName, "WK-3-07", message, "register the name, or use a registered one")
 	}
 	if genericNames[strings.ToLower(name)] {
-		add(CodeGenericName, "WK-3-10", plaintext.Quote(name, 100)+" does not name an application", "put the application's name before it")
+		add(codeGenericName, "WK-3-10", plaintext.Quote(name, 100)+" does not name an application", "put the application's name before it")
 	}
 	if rest != "" && !entry.HasPath {
 		add(CodeExtraPath, "WK-3-15", noPathBelow(name), "serve the document at the name itself")

@@ -154,7 +154,7 @@ func TestHandler(t *testing.T) {
 	t.Run("WK-3-07/accept-finding", func(t *testing.T) {
 		found := false
 		for _, f := range h.Findings() {
-			found = found || f.Code == wellknown.CodeUnregisteredName
+			found = found || f.Code == "unregistered-name"
 		}
 		if !found {
 			t.Error("publishing an unregistered name went unnoticed")
@@ -203,8 +203,8 @@ func TestHandlerRefuses(t *testing.T) {
 			}
 		})
 	}
-	for name, want := range map[string]lookleap.Code{"../ok": wellknown.CodeBadEntry, "/ok": wellknown.CodeBadEntry, ".": wellknown.CodeBadEntry, "": wellknown.CodeBadEntry,
-		"below": wellknown.CodeBadEntry, "ok/x": lookleap.CodeIO, "missing": lookleap.CodeIO, "big": lookleap.CodeTooLarge} {
+	for name, want := range map[string]lookleap.Code{"../ok": "bad-entry", "/ok": "bad-entry", ".": "bad-entry", "": "bad-entry",
+		"below": "bad-entry", "ok/x": lookleap.CodeIO, "missing": lookleap.CodeIO, "big": lookleap.CodeTooLarge} {
 		t.Run("WK-4.1-01/reject-says-why_"+strings.ReplaceAll(name, "/", "_"), func(t *testing.T) {
 			_, err := wellknown.NewHandler(os.DirFS(dir), []wellknown.Document{{Name: "security.txt", File: name}}, wellknown.HandlerOptions{})
 			if lookleap.CodeOf(err) != want {
@@ -222,7 +222,7 @@ func TestHandlerRefuses(t *testing.T) {
 	}
 	t.Run("WK-4.1-01/reject-two-of-one-path", func(t *testing.T) {
 		d := wellknown.Document{Name: "security.txt", File: "ok"}
-		if h, err := wellknown.NewHandler(os.DirFS(dir), []wellknown.Document{d, d}, wellknown.HandlerOptions{}); h != nil || lookleap.CodeOf(err) != wellknown.CodeBadEntry {
+		if h, err := wellknown.NewHandler(os.DirFS(dir), []wellknown.Document{d, d}, wellknown.HandlerOptions{}); h != nil || lookleap.CodeOf(err) != "bad-entry" {
 			t.Errorf("got %v", err)
 		}
 	})

@@ -98,7 +98,7 @@ func (e Entry) check() error {
 		return err
 	}
 	if strings.TrimSpace(e.Reference) == "" {
-		return newError(CodeBadEntry, e.Name, "the entry has no specification", "set Reference")
+		return newError(codeBadEntry, e.Name, "the entry has no specification", "set Reference")
 	}
 	for _, scheme := range e.Schemes {
 		if _, ok := SchemeSupported(scheme); !ok {
@@ -174,7 +174,7 @@ func LoadRegistry(file io.Reader, date time.Time) (*Registry, error) {
 			Message: message, Fix: fix}
 	}
 	unreadable := func(err error) error {
-		out := &lookleap.Error{Code: CodeBadRegistry, Subject: "registry", Message: "the file cannot be read", Err: err}
+		out := &lookleap.Error{Code: codeBadRegistry, Subject: "registry", Message: "the file cannot be read", Err: err}
 		if bad := new(csv.ParseError); errors.As(err, &bad) {
 			out.Position = lookleap.Position{Line: bad.Line, Column: bad.Column}
 			out.Message = bad.Err.Error()
@@ -188,7 +188,7 @@ func LoadRegistry(file io.Reader, date time.Time) (*Registry, error) {
 	}
 	for i, name := range registryColumns {
 		if got := strings.TrimPrefix(header[i], "\uFEFF"); got != name {
-			return nil, fail(CodeBadRegistry, fmt.Sprintf("column %d is %s, not %q", i+1, plaintext.Quote(got, 100), name), "")
+			return nil, fail(codeBadRegistry, fmt.Sprintf("column %d is %s, not %q", i+1, plaintext.Quote(got, 100), name), "")
 		}
 	}
 	known := Builtin()
@@ -219,7 +219,7 @@ func LoadRegistry(file io.Reader, date time.Time) (*Registry, error) {
 			return nil, fail(bad.Code, strconv.QuoteToASCII(name)+": "+bad.Message, bad.Fix)
 		}
 		if _, twice := entries[name]; twice {
-			return nil, fail(CodeBadRegistry, strconv.QuoteToASCII(name)+" is listed twice", "")
+			return nil, fail(codeBadRegistry, strconv.QuoteToASCII(name)+" is listed twice", "")
 		}
 		entries[name] = e
 	}

@@ -72,7 +72,7 @@ func TestWith(t *testing.T) {
 	r := wellknown.Builtin()
 	t.Run("WK-3-11/reject-no-reference", func(t *testing.T) {
 		for _, reference := range []string{"", " ", "\t"} {
-			if next, err := r.With(wellknown.Entry{Name: "mine", Reference: reference}); next != nil || lookleap.CodeOf(err) != wellknown.CodeBadEntry {
+			if next, err := r.With(wellknown.Entry{Name: "mine", Reference: reference}); next != nil || lookleap.CodeOf(err) != "bad-entry" {
 				t.Errorf("%q: got %v", reference, err)
 			}
 		}
@@ -88,7 +88,7 @@ func TestWith(t *testing.T) {
 		}
 	})
 	t.Run("WK-3-11/reject-second-entry", func(t *testing.T) {
-		if next, err := r.With(wellknown.Entry{Name: "mine", Reference: "RFC1"}, wellknown.Entry{Name: "other"}); next != nil || lookleap.CodeOf(err) != wellknown.CodeBadEntry {
+		if next, err := r.With(wellknown.Entry{Name: "mine", Reference: "RFC1"}, wellknown.Entry{Name: "other"}); next != nil || lookleap.CodeOf(err) != "bad-entry" {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -157,7 +157,7 @@ func TestLoadRegistry(t *testing.T) {
 		for i := range 7 {
 			columns := strings.Split(strings.TrimSpace(csvHeader), ",")
 			columns[i] = "Other"
-			if r, err := load(strings.Join(columns, ",") + "\nx,IETF,[RFC1],permanent,,,\n"); r != nil || lookleap.CodeOf(err) != wellknown.CodeBadRegistry || !strings.Contains(err.Error(), fmt.Sprint("column ", i+1)) {
+			if r, err := load(strings.Join(columns, ",") + "\nx,IETF,[RFC1],permanent,,,\n"); r != nil || lookleap.CodeOf(err) != "bad-registry" || !strings.Contains(err.Error(), fmt.Sprint("column ", i+1)) {
 				t.Errorf("column %d: %v", i+1, err)
 			}
 		}
@@ -193,7 +193,7 @@ func TestLoadRegistry(t *testing.T) {
 	t.Run("WK-5.1-01/reject-file-that-was-cut", func(t *testing.T) {
 		cut := fmt.Errorf("the connection ended: %w", io.EOF)
 		r, err := wellknown.LoadRegistry(io.MultiReader(strings.NewReader(good), iotest.ErrReader(cut)), csvDate)
-		if r != nil || lookleap.CodeOf(err) != wellknown.CodeBadRegistry || !errors.Is(err, cut) {
+		if r != nil || lookleap.CodeOf(err) != "bad-registry" || !errors.Is(err, cut) {
 			t.Errorf("%v, %v", r, err)
 		}
 	})
@@ -209,17 +209,17 @@ func TestLoadRegistry(t *testing.T) {
 		want           lookleap.Code
 	}{
 		{"WK-3.1-02", "reject-status", csvHeader + "x,IETF,[RFC1],foo,,,\n", lookleap.CodeBadStatus},
-		{"WK-5.1-01", "reject-columns", strings.Replace(good, "Reference", "Spec", 1), wellknown.CodeBadRegistry},
-		{"WK-5.1-01", "reject-more-columns", strings.Replace(csvHeader, "\n", ",More\n", 1) + "x,IETF,[RFC1],permanent,,,,\n", wellknown.CodeBadRegistry},
-		{"WK-5.1-01", "reject-fewer-columns", csvHeader + "x,IETF,[RFC1],permanent\n", wellknown.CodeBadRegistry},
-		{"WK-5.1-01", "reject-empty", "", wellknown.CodeBadRegistry},
-		{"WK-5.1-01", "reject-twice", csvHeader + strings.Repeat("x,IETF,[RFC1],permanent,,,\n", 2), wellknown.CodeBadRegistry},
+		{"WK-5.1-01", "reject-columns", strings.Replace(good, "Reference", "Spec", 1), "bad-registry"},
+		{"WK-5.1-01", "reject-more-columns", strings.Replace(csvHeader, "\n", ",More\n", 1) + "x,IETF,[RFC1],permanent,,,,\n", "bad-registry"},
+		{"WK-5.1-01", "reject-fewer-columns", csvHeader + "x,IETF,[RFC1],permanent\n", "bad-registry"},
+		{"WK-5.1-01", "reject-empty", "", "bad-registry"},
+		{"WK-5.1-01", "reject-twice", csvHeader + strings.Repeat("x,IETF,[RFC1],permanent,,,\n", 2), "bad-registry"},
 		{"WK-5.1-01", "reject-bad-name", csvHeader + "a/b,IETF,[RFC1],permanent,,,\n", lookleap.CodeBadName},
-		{"WK-5.1-01", "reject-no-reference", csvHeader + "x,IETF,,permanent,,,\n", wellknown.CodeBadEntry},
+		{"WK-5.1-01", "reject-no-reference", csvHeader + "x,IETF,,permanent,,,\n", "bad-entry"},
 		{"WK-5.1-01", "reject-too-large", csvHeader + "x,IETF,\"" + strings.Repeat("a", 5<<20) + "\",permanent,,,\n", lookleap.CodeTooLarge},
 		{"WK-5.1-01", "reject-too-large-cut", csvHeader + strings.ReplaceAll(many(5000), ",,,", ","+strings.Repeat("a", 1000)+",,"), lookleap.CodeTooLarge},
 		{"WK-5.1-01", "reject-too-many", csvHeader + many(20_001), lookleap.CodeTooLarge},
-		{"WK-5.1-01", "reject-open-quote", csvHeader + "x,IETF,\"[RFC1],permanent,,,\n", wellknown.CodeBadRegistry},
+		{"WK-5.1-01", "reject-open-quote", csvHeader + "x,IETF,\"[RFC1],permanent,,,\n", "bad-registry"},
 	} {
 		t.Run(c.id+"/"+c.name, func(t *testing.T) {
 			if r, err := load(c.text); r != nil || err == nil || lookleap.CodeOf(err) != c.want {
@@ -286,7 +286,7 @@ func TestLint(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		has(t, findings, wellknown.CodeGenericName, want)
+		has(t, findings, "generic-name", want)
 	}
 	t.Run("WK-3-10/reject-generic", func(t *testing.T) {
 		for _, name := range []string{"metadata", "MetaData", "agent", "agents", "ai", "api", "app", "config", "configuration", "data", "discovery", "index", "info",
@@ -303,14 +303,14 @@ func TestLint(t *testing.T) {
 		for name, message := range map[string]string{"made-up-name": `"made-up-name" is not in the registry of 2025-12-01`,
 			"aiip": `"aiip" is not in the registry of 2025-12-01; it is used by draft-sogomonian-ai-uri-scheme-01`} {
 			findings, err := wellknown.Lint(name)
-			if err != nil || len(findings) != 1 || findings[0].Code != wellknown.CodeUnregisteredName || findings[0].Message != message {
+			if err != nil || len(findings) != 1 || findings[0].Code != "unregistered-name" || findings[0].Message != message {
 				t.Errorf("%+v, %v", findings, err)
 			}
 		}
 	})
 	t.Run("WK-3-07/accept-registered", func(t *testing.T) {
 		findings, _ := wellknown.Lint("security.txt")
-		has(t, findings, wellknown.CodeUnregisteredName, false)
+		has(t, findings, "unregistered-name", false)
 	})
 	t.Run("WK-3-15/reject-extra-path", func(t *testing.T) {
 		findings, _ := wellknown.Builtin().Lint("security.txt", "more")

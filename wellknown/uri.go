@@ -96,7 +96,7 @@ func (r *Registry) buildURL(origin, name string, anyPort bool, rest []string) (s
 			"use "+strings.Join(entry.schemes(), " or "))
 	}
 	if base.Port() != schemes[base.Scheme()].port && !anyPort && !slices.Contains(entry.Ports, base.Port()) {
-		return "", newError(CodePortNotSpecified, origin, "the name "+name+" does not define this port", "")
+		return "", newError(codePortNotSpecified, origin, "the name "+name+" does not define this port", "")
 	}
 	text := base.Origin() + Prefix + name
 	for _, part := range rest {

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/internal/vectors"
+	"github.com/lookleap/lookleap/internal/test/vectors"
 	"github.com/lookleap/lookleap/wellknown"
 )
 
@@ -48,7 +48,7 @@ func TestURL(t *testing.T) {
 		{"WK-3-13", "accept-80", "http://h.example:80", "x", nil, "http://h.example/.well-known/x", ""},
 		{"WK-3-13", "accept-5683", "coap://h.example:5683", "core", nil, "coap://h.example/.well-known/core", ""},
 		{"WK-3-13", "accept-5684", "coaps://h.example:5684", "core", nil, "coaps://h.example/.well-known/core", ""},
-		{"WK-3-14", "reject-8443", "https://h.example:8443", "x", nil, "", wellknown.CodePortNotSpecified},
+		{"WK-3-14", "reject-8443", "https://h.example:8443", "x", nil, "", "port-not-specified"},
 		{"WK-3-15", "accept-rest", "https://h.example", "skills", []string{"index.json"}, "https://h.example/.well-known/skills/index.json", ""},
 		{"WK-3-15", "reject-dotted-rest", "https://h.example", "skills", []string{"..", "x"}, "", lookleap.CodeAmbiguousPath},
 		{"WK-3-15", "reject-query-in-rest", "https://h.example", "skills", []string{"x?y"}, "", lookleap.CodeBadURL},
@@ -97,7 +97,7 @@ func TestDefaultPorts(t *testing.T) {
 				continue
 			}
 			t.Run("WK-3-13/reject-default-port-of-another-scheme", func(t *testing.T) {
-				if got, err := r.URL(fmt.Sprintf("%s://h.example:%d", scheme, other), "x"); lookleap.CodeOf(err) != wellknown.CodePortNotSpecified {
+				if got, err := r.URL(fmt.Sprintf("%s://h.example:%d", scheme, other), "x"); lookleap.CodeOf(err) != "port-not-specified" {
 					t.Errorf("got %q, %v", got, err)
 				}
 			})
@@ -121,7 +121,7 @@ func TestURLPorts(t *testing.T) {
 		}
 	})
 	t.Run("WK-3-14/reject-other-port", func(t *testing.T) {
-		if got, err := r.URL("https://h.example:9443", "ported"); lookleap.CodeOf(err) != wellknown.CodePortNotSpecified {
+		if got, err := r.URL("https://h.example:9443", "ported"); lookleap.CodeOf(err) != "port-not-specified" {
 			t.Fatalf("got %q, %v", got, err)
 		}
 	})

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/internal/zerotest"
+	"github.com/lookleap/lookleap/internal/test/zerotest"
 	"github.com/lookleap/lookleap/wellknown"
 )
 

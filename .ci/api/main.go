@@ -1,6 +1,7 @@
 // Api prints the exported API of the module, one declaration a line: constants
 // with their values, and struct fields, interface methods and methods on lines
-// of their own. It reads the export data that the compiler writes.
+// of their own. What a struct embeds is a line; the methods that it has from there
+// are those of the other type. It reads the export data that the compiler writes.
 package main
 
 import (
@@ -139,7 +140,7 @@ func addType(object *types.TypeName, other types.Qualifier, add func(string, ...
 	values := types.NewMethodSet(named)
 	pointers := types.NewMethodSet(types.NewPointer(named))
 	for m := range pointers.Methods() {
-		if !m.Obj().Exported() {
+		if !m.Obj().Exported() || embedsExported(named, m) {
 			continue
 		}
 		receiver := types.TypeString(named, other)
@@ -150,15 +151,18 @@ func addType(object *types.TypeName, other types.Qualifier, add func(string, ...
 	}
 }
 
+// embedsExported reports whether a method is that of an exported type which the type embeds.
+func embedsExported(named *types.Named, method *types.Selection) bool {
+	t, ok := named.Underlying().(*types.Struct)
+	return ok && len(method.Index()) > 1 && t.Field(method.Index()[0]).Exported()
+}
+
 func addStruct(head string, t *types.Struct, other types.Qualifier, add func(string, ...any)) {
 	add("%s", head)
-	hidden := false
 	for i := range t.NumFields() {
 		field := t.Field(i)
 		switch {
 		case !field.Exported():
-			hidden = true
-			continue
 		case field.Embedded():
 			add("%s, embedded %s", head, types.TypeString(field.Type(), other))
 		case t.Tag(i) != "":
@@ -166,9 +170,6 @@ func addStruct(head string, t *types.Struct, other types.Qualifier, add func(str
 		default:
 			add("%s, %s %s", head, field.Name(), types.TypeString(field.Type(), other))
 		}
-	}
-	if hidden {
-		add("%s, unexported fields", head)
 	}
 }
 

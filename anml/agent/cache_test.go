@@ -12,7 +12,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // The rows about using a document again (sections 6.3, 8.1 and 8.1.1).
@@ -416,7 +416,7 @@ func TestOpeningAfterForgetting(t *testing.T) {
 	t.Run("O20/reject-older-load", func(t *testing.T) {
 		inBubble(t, func(f *finding) {
 			f.serves("60")
-			f.site.Fault("/page", lab.Delay(time.Second))
+			f.site.Fault("/page", lookleaptest.Delay(time.Second))
 			var before, after *Page
 			var wg sync.WaitGroup
 			wg.Go(func() { before = f.opens() })

@@ -14,7 +14,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
-	"github.com/lookleap/lookleap/internal/lab/labprompt"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 func TestTools(t *testing.T) {
@@ -226,8 +226,8 @@ func TestUnrelatedServices(t *testing.T) {
 			net := newLab(t)
 			site := net.Site(strings.Split(c.url, "/")[2])
 			site.Handle(c.path, answering(200, anml.MediaTypeXML, service(c.said)))
-			host := net.Host()
-			host.Prompter = labprompt.New(t, labprompt.Approve())
+			host := net.StubHost()
+			host.Prompter = lookleaptest.NewPrompter(t, lookleaptest.Approve())
 			session, err := New(host, Options{}).NewSession(User{Profile: Fields{"lang": {Text: "de"}, "email": {Text: "ann@example.org"}}})
 			must(t, err)
 			defer session.Close()

@@ -17,8 +17,7 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anmltrust"
-	"github.com/lookleap/lookleap/internal/lab"
-	"github.com/lookleap/lookleap/internal/lab/labprompt"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // TestTransferOnceAcrossHandles: processes that share a directory use an
@@ -27,7 +26,7 @@ func TestTransferOnceAcrossHandles(t *testing.T) {
 	const told = `<knowledge><inform confidentiality="restricted">Member 4711-8822</inform></knowledge>`
 	asks := booking("", askFor("member", `required="true"`, `purpose="to find your points"`))
 	dir := t.TempDir()
-	st := newStand(t, labprompt.Approve())
+	st := newStand(t, lookleaptest.Approve())
 	st.user.Profile = Fields{"member": {Text: "4711-8822"}}
 	handle := func() *Page { // a session of its own, on a store of its own
 		store, err := lookleap.OpenStore(dir)
@@ -86,7 +85,7 @@ func TestTransferOnceAcrossHandles(t *testing.T) {
 // query endpoint says at each question.
 func permit(s *stage, answers ...http.Handler) {
 	s.net.Name("_anml.brand.example").TXT("v=anml1;query=https://trust.example/authorize").TTL(time.Hour)
-	s.net.Site("trust.example").Handle("/authorize", lab.Sequence(answers...))
+	s.net.Site("trust.example").Handle("/authorize", lookleaptest.Sequence(answers...))
 	s.net.Site("www.brand.example").Status("*", 204)
 	s.net.Site("third.example").Status("*", 204)
 }
@@ -95,10 +94,10 @@ func granting(s *stage, sections ...string) http.Handler {
 	scope, err := json.Marshal(sections)
 	must(s, err)
 	expires := s.net.Clock().Now().Add(240 * time.Hour).UTC().Format("2006-01-02T15:04:05Z")
-	return lab.Body("application/json", fmt.Sprintf(`{"authorized":true,"tier":2,"scope":%s,"expires":%q}`, scope, expires))
+	return lookleaptest.Body("application/json", fmt.Sprintf(`{"authorized":true,"tier":2,"scope":%s,"expires":%q}`, scope, expires))
 }
 
-var denying = lab.Status(http.StatusNotFound)
+var denying = lookleaptest.Status(http.StatusNotFound)
 
 // brandSite is a document of two sites; the brand's has one action of each kind.
 const brandSite = `<site domain="shop.example"><head><title>Shop</title></head><interact><action id="own" method="POST" endpoint="/own"/></interact></site>
@@ -140,7 +139,7 @@ func TestForeignOwner(t *testing.T) {
 	})
 	t.Run("ANML-13.4-02/reject-third-silently", func(t *testing.T) {
 		s := brand(t, brandSite, all)
-		s.user.Then(labprompt.Approve(itemAct))
+		s.user.Then(lookleaptest.Approve(itemAct))
 		s.does(Call{Site: "brand.example", Action: "third"}, lookleap.CodeConsentRefused)
 		sameList(t, s.sent("third.example"), nil)
 	})
@@ -166,7 +165,7 @@ func TestForeignOwner(t *testing.T) {
 		s.sends()
 	})
 	t.Run("ANML-13.4-02/reject-unverifiable", func(t *testing.T) {
-		s := brand(t, brandSite, all, func(*stage) http.Handler { return lab.Status(503) })
+		s := brand(t, brandSite, all, func(*stage) http.Handler { return lookleaptest.Status(503) })
 		_, err := s.page.Do(t.Context(), Call{Site: "brand.example", Action: "here"})
 		hasCode(t, err, CodeTrustUnverified)
 		isError(t, err, anmltrust.ErrTrustUnverified)
@@ -199,7 +198,7 @@ func TestForeignOwner(t *testing.T) {
 	})
 	t.Run("ANML-13.4-10/reject-without-identity", func(t *testing.T) {
 		s := brand(t, brandShown, []string{"body"}, withdrawn)
-		s.user.Then(labprompt.Approve(), labprompt.Deny())
+		s.user.Then(lookleaptest.Approve(), lookleaptest.Refuse())
 		s.does(Call{Action: "buy"}, lookleap.CodeConsentRefused)
 		s.sends()
 	})
@@ -227,7 +226,7 @@ func TestFailuresBeforeSending(t *testing.T) {
 			s := newStage(t, setting{doc: booking("", askFor("email", `purpose="payment"`)), user: User{Profile: ada, Store: store}})
 			s.user.Then(func(_ context.Context, r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
 				store.hook = failsAt(method, errTest)
-				return labprompt.Decide(r), nil
+				return lookleaptest.Decide(r), nil
 			})
 			s.does(book, lookleap.CodeIO)
 			s.sends()
@@ -250,7 +249,7 @@ func TestIdempotencyKey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const idempotent = `<head><title>Shop</title></head><interact><action id="a" method="POST" endpoint="/a" idempotent="true"/><action id="b" method="GET" endpoint="/b"/></interact>`
 		s := newStage(t, setting{doc: idempotent})
-		s.shop.Handle("/a", lab.Sequence(lab.Status(http.StatusInternalServerError), lab.Status(http.StatusNoContent)))
+		s.shop.Handle("/a", lookleaptest.Sequence(lookleaptest.Status(http.StatusInternalServerError), lookleaptest.Status(http.StatusNoContent)))
 		s.shop.Status("/b", http.StatusNoContent)
 		s.does(Call{Action: "a"}, lookleap.CodeOK)
 		s.does(Call{Action: "a"}, lookleap.CodeOK)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // texts lists what a context yields for a domain.
@@ -30,7 +30,7 @@ func texts(c *Context, domain string) string {
 // memo is a user's memory across sessions on one lab.
 type memo struct {
 	*testing.T
-	net   *lab.Internet
+	net   *lookleaptest.Internet
 	store lookleap.Store
 	s     *Session
 }
@@ -74,10 +74,10 @@ func (m *memo) tells(url, sections string, asJSON bool, header ...string) *Page 
 	}
 	host, path, _ := strings.Cut(strings.TrimPrefix(url, "https://"), "/")
 	site := m.net.Site(host)
-	site.Body("/"+path, mediaType, doc)
-	var faults []lab.Fault
+	site.File("/"+path, mediaType, doc)
+	var faults []lookleaptest.Fault
 	for i := 0; i < len(header); i += 2 {
-		faults = append(faults, lab.Header(header[i], header[i+1]))
+		faults = append(faults, lookleaptest.Header(header[i], header[i+1]))
 	}
 	site.Fault("/"+path, faults...)
 	p, err := m.s.Open(m.Context(), url)
@@ -158,7 +158,7 @@ func TestContextOneSalt(t *testing.T) {
 		var all sync.WaitGroup
 		for n := range begun {
 			store := meeting{open(), looked, first}
-			all.Go(func() { begun[n], errs[n] = New(net.Host(), Options{}).NewSession(User{Store: store}) })
+			all.Go(func() { begun[n], errs[n] = New(net.StubHost(), Options{}).NewSession(User{Store: store}) })
 		}
 		all.Wait()
 		must(t, errors.Join(errs[:]...))

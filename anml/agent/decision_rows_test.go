@@ -11,7 +11,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
-	"github.com/lookleap/lookleap/internal/lab/labprompt"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // TestDecideRows shows the rows about what is decided.
@@ -21,14 +21,14 @@ func TestDecideRows(t *testing.T) {
 
 	t.Run("ANML-0-02", func(t *testing.T) {
 		t.Run("reject-unevaluated", func(t *testing.T) { // a rule that cannot be satisfied stops the value, however the call begins
-			st := newStand(t, labprompt.Approve())
+			st := newStand(t, lookleaptest.Approve())
 			x := st.prepares(st.page(booking(rule("email", "authentication"), askFor("email"))), Call{Reply: &Reply{Values: map[string]Value{"email": {Text: secret}}}})
 			x.sends(all, `<refuse field="email" reason="constraint-violation"`, "!"+secret)
 		})
 	})
 	t.Run("ANML-1.2.2-03", func(t *testing.T) {
 		t.Run("accept-sections", func(t *testing.T) {
-			st := newStand(t, labprompt.Deny())
+			st := newStand(t, lookleaptest.Refuse())
 			p := st.page(booking(rule("email", "none"), askFor("email")) + `<state><flow><step id="a" label="A" action="book"/></flow></state><body>hello</body>`)
 			d := p.Document()
 			if len(p.Decide(t.Context())) != 1 || d.Body().Text() != "hello" || d.State().CurrentStep().Exists() || !slices.ContainsFunc(slices.Collect(d.State().Flow().Steps()), func(s anml.Step) bool { return s.ID() == "a" }) {
@@ -38,7 +38,7 @@ func TestDecideRows(t *testing.T) {
 	})
 	t.Run("ANML-1.2.2-04", func(t *testing.T) {
 		t.Run("reject-before-consent", func(t *testing.T) {
-			st := newStand(t, labprompt.Deny())
+			st := newStand(t, lookleaptest.Refuse())
 			x := st.prepares(st.page(booking(rule("email", "explicit-consent"), askFor("email"))), Call{})
 			if len(x.items) != 1 || x.e.Disclosures[0].Item == "" {
 				t.Error(x.items)
@@ -48,7 +48,7 @@ func TestDecideRows(t *testing.T) {
 	})
 	t.Run("ANML-1.2.2-06", func(t *testing.T) {
 		t.Run("reject-user-first", func(t *testing.T) {
-			st := newStand(t, labprompt.Deny())
+			st := newStand(t, lookleaptest.Refuse())
 			must(t, st.user.Policy.Set(StandingRule{Field: "email", Domain: "*", Effect: EffectDeny}))
 			st.decides(free, "refuse user-rule user-denied")
 		})
@@ -56,7 +56,7 @@ func TestDecideRows(t *testing.T) {
 	t.Run("ANML-3-02", func(t *testing.T) {
 		t.Run("accept-opaque-principal", func(t *testing.T) { // the user is whatever the host says: two of them share nothing
 			net := newLab(t)
-			host := net.Host()
+			host := net.StubHost()
 			a := New(host, Options{})
 			one, err := a.NewSession(User{Profile: ann, Policy: &UserPolicy{}})
 			must(t, err)
@@ -73,7 +73,7 @@ func TestDecideRows(t *testing.T) {
 	})
 	t.Run("ANML-3-03", func(t *testing.T) {
 		t.Run("accept-silence", func(t *testing.T) {
-			st := newStand(t, labprompt.Deny())
+			st := newStand(t, lookleaptest.Refuse())
 			x := st.prepares(st.page(booking("", askFor("email")+askFor("tel"))), Call{Reply: &Reply{Omit: []string{"email"}}})
 			x.sends(none, "!email", `<refuse field="tel"`)
 			x = st.prepares(st.page(booking("", askFor("email"))), Call{Reply: &Reply{Omit: []string{"email"}}})
@@ -84,7 +84,7 @@ func TestDecideRows(t *testing.T) {
 	})
 	t.Run("ANML-4-05", func(t *testing.T) {
 		t.Run("accept-asks", func(t *testing.T) {
-			d := newStand(t, labprompt.Deny()).one(free)
+			d := newStand(t, lookleaptest.Refuse()).one(free)
 			if d.Field != "email" || d.Ask.Purpose() != "to send the ticket" || d.Owner.Domain != "shop.example" {
 				t.Errorf("%+v", d)
 			}
@@ -92,9 +92,9 @@ func TestDecideRows(t *testing.T) {
 	})
 	t.Run("ANML-4-06", func(t *testing.T) {
 		must := booking(rule("email", "none"), askFor("email", `required="true"`))
-		t.Run("reject-auto-answer", func(t *testing.T) { newStand(t, labprompt.Deny()).decides(must, "prompt needs-consent") })
+		t.Run("reject-auto-answer", func(t *testing.T) { newStand(t, lookleaptest.Refuse()).decides(must, "prompt needs-consent") })
 		t.Run("accept-refusing", func(t *testing.T) {
-			st := newStand(t, labprompt.Deny()).allow("email", "*")
+			st := newStand(t, lookleaptest.Refuse()).allow("email", "*")
 			x := st.prepares(st.page(must), Call{Reply: &Reply{Refuse: map[string]anml.Reason{"email": anml.UserDenied}}})
 			x.sends(all, `<refuse field="email" reason="user-denied"`, "!"+secret)
 			x = st.prepares(st.page(must), Call{Reply: &Reply{Omit: []string{"email"}}})
@@ -105,7 +105,7 @@ func TestDecideRows(t *testing.T) {
 		t.Run("accept-same-result", func(t *testing.T) {
 			var first, reported string
 			for range 8 {
-				st := newStand(t, labprompt.Deny()).allow("tel", "*")
+				st := newStand(t, lookleaptest.Refuse()).allow("tel", "*")
 				x := st.prepares(st.page(booking(rule("tel", "none"), askFor("email")+askFor("tel")+askFor("lang")+askFor("fn"))+`<zzz/><body usage="all" zzz="1"><link/></body>`), Call{})
 				text, _ := x.settles(all)
 				findings := fmt.Sprint(x.p.doc.Findings())
@@ -120,20 +120,20 @@ func TestDecideRows(t *testing.T) {
 	})
 	t.Run("ANML-4-10", func(t *testing.T) {
 		t.Run("reject-unverified", func(t *testing.T) {
-			st := newStand(t, labprompt.Deny()).allow("email", "*")
+			st := newStand(t, lookleaptest.Refuse()).allow("email", "*")
 			all := st.page(`<site domain="shop.example">` + booking("", "") + `</site><site domain="other.example">` + free + `</site>`).Decide(t.Context())
 			if len(all) != 1 || all[0].Verb != VerbRefuse || all[0].Reason != anml.TrustInsufficient || all[0].Owner.Domain != "other.example" {
 				t.Errorf("%+v", all)
 			}
 		})
 		t.Run("accept-self", func(t *testing.T) {
-			st := newStand(t, labprompt.Deny()).allow("email", "shop.example")
+			st := newStand(t, lookleaptest.Refuse()).allow("email", "shop.example")
 			st.decides(`<site domain="shop.example">`+free+`</site>`, "allow user-rule delegated")
 		})
 	})
 	t.Run("ANML-4-11", func(t *testing.T) {
 		t.Run("reject-recorded-deny", func(t *testing.T) {
-			st := newStand(t, labprompt.Approve())
+			st := newStand(t, lookleaptest.Approve())
 			must(t, st.user.Policy.Set(StandingRule{Field: "email", Domain: "shop.example", Effect: EffectDeny}))
 			for _, doc := range []string{free, booking(rule("email", "implicit-consent"), askFor("email", `required="true"`))} {
 				x := st.prepares(st.page(doc), Call{})
@@ -143,7 +143,7 @@ func TestDecideRows(t *testing.T) {
 	})
 	t.Run("ANML-8.4-02", func(t *testing.T) {
 		t.Run("reject-args", func(t *testing.T) { // answers in the guise of query parameters
-			st := newStand(t, labprompt.Deny())
+			st := newStand(t, lookleaptest.Refuse())
 			p := st.page(booking(rule("email", "explicit-consent"), ""))
 			for _, name := range []string{"email", "q"} { // by its name, and by its value
 				x := st.prepares(p, Call{Action: "find", Args: map[string]string{name: secret}})
@@ -156,14 +156,14 @@ func TestDecideRows(t *testing.T) {
 			hasCode(t, second(st.prepare(p, Call{Action: "find", Args: map[string]string{"q": secret}})), CodeUserRule)
 		})
 		t.Run("accept-args", func(t *testing.T) {
-			st := newStand(t, labprompt.Deny())
+			st := newStand(t, lookleaptest.Refuse())
 			x := st.prepares(st.page(booking("", "")), Call{Action: "find", Args: map[string]string{"q": "tea"}})
 			if len(x.items) != 0 || x.e.discloses() {
 				t.Error(x.items)
 			}
 		})
 		t.Run("reject-other-document", func(t *testing.T) { // decided again where the rules changed
-			st := newStand(t, labprompt.Deny()).allow("email", "*")
+			st := newStand(t, lookleaptest.Refuse()).allow("email", "*")
 			st.decides(free, "allow user-rule delegated")
 			st.s = nil
 			st.decides(booking(rule("email", "explicit-consent"), askFor("email")), "prompt explicit-consent")
@@ -173,17 +173,17 @@ func TestDecideRows(t *testing.T) {
 	t.Run("ANML-8.5.3-04", func(t *testing.T) { t.Run("reject-evaluation", conditions) })
 	t.Run("ANML-8.7.2-05", func(t *testing.T) {
 		t.Run("accept-unknown", func(t *testing.T) {
-			st := newStand(t, labprompt.Deny())
+			st := newStand(t, lookleaptest.Refuse())
 			st.user.Profile = Fields{"frobnicate": {Text: "yes"}}
 			st.decides(booking("", askFor("frobnicate")), "prompt unrecognised-field")
 		})
 		t.Run("reject-only-without-value", func(t *testing.T) { // the host's own word
-			newStand(t, labprompt.Deny()).decides(booking("", askFor("frobnicate")), "refuse no-value unsupported-field")
+			newStand(t, lookleaptest.Refuse()).decides(booking("", askFor("frobnicate")), "refuse no-value unsupported-field")
 		})
 	})
 	t.Run("ANML-8.7.2-06", func(t *testing.T) {
 		t.Run("accept-like-any", func(t *testing.T) {
-			st := newStand(t, labprompt.Deny())
+			st := newStand(t, lookleaptest.Refuse())
 			x := st.prepares(st.page(booking("", askFor("acme:tier")+askFor("email"))), Call{})
 			equals(t, len(x.items), 2)
 			x.sends(all, `field="acme:tier" value="gold"`, `field="email" value="`+secret)
@@ -193,19 +193,19 @@ func TestDecideRows(t *testing.T) {
 	})
 	t.Run("ANML-8.7.2-07", func(t *testing.T) {
 		t.Run("reject-none", func(t *testing.T) {
-			newStand(t, labprompt.Deny()).allow("acme:tier", "*").decides(booking(rule("acme:tier", "none")+rule("acme:tier", "explicit-consent"), askFor("acme:tier")), "prompt unrecognised-field")
+			newStand(t, lookleaptest.Refuse()).allow("acme:tier", "*").decides(booking(rule("acme:tier", "none")+rule("acme:tier", "explicit-consent"), askFor("acme:tier")), "prompt unrecognised-field")
 		})
 		t.Run("reject-authentication", func(t *testing.T) {
 			for _, rules := range []string{rule("acme:tier", "none") + rule("acme:tier", "authentication"), rule("acme:tier", "authentication") + rule("acme:tier", "none"),
 				rule("acme:tier", "explicit-consent") + rule("acme:tier", "authentication") + rule("acme:tier", "implicit-consent")} {
-				newStand(t, labprompt.Deny()).decides(booking(rules, askFor("acme:tier")), "refuse authentication constraint-violation")
+				newStand(t, lookleaptest.Refuse()).decides(booking(rules, askFor("acme:tier")), "refuse authentication constraint-violation")
 			}
 		})
 	})
 	t.Run("ANML-8.7.2-08", func(t *testing.T) {
 		doc := booking("", askFor("acme:tier"))
 		t.Run("reject-silently", func(t *testing.T) {
-			st := newStand(t, labprompt.Deny()).allow("*", "*").allow("acme:tier", "shop.example")
+			st := newStand(t, lookleaptest.Refuse()).allow("*", "*").allow("acme:tier", "shop.example")
 			st.user.Policy.InferConsentFromInitiation(true)
 			st.decides(doc, "prompt unrecognised-field")
 		})
@@ -213,7 +213,7 @@ func TestDecideRows(t *testing.T) {
 			newStand(t).allow("acme:tier", "*").decides(doc, "refuse consent-no-prompter policy-violation")
 		})
 		t.Run("accept-registered", func(t *testing.T) {
-			st := newStand(t, labprompt.Deny()).allow("acme:tier", "*")
+			st := newStand(t, lookleaptest.Refuse()).allow("acme:tier", "*")
 			st.opts.Fields = []string{"acme:tier"}
 			st.decides(doc, "allow user-rule delegated")
 		})
@@ -233,7 +233,7 @@ func TestDecideRows(t *testing.T) {
 			"accept-prompted-implicit": {"implicit-consent", false, []string{`consent="explicit"`}},
 		} {
 			t.Run(name, func(t *testing.T) {
-				st := newStand(t, labprompt.Deny())
+				st := newStand(t, lookleaptest.Refuse())
 				if c.allow {
 					st.allow("email", "shop.example")
 				}
@@ -260,14 +260,14 @@ func TestDecideRows(t *testing.T) {
 			kind := map[bool]string{true: "accept-", false: "reject-"}
 			doc := booking("", askFor("bday", `type="`+c.typ+`"`))
 			t.Run(kind[c.ok]+c.typ, func(t *testing.T) {
-				st := newStand(t, labprompt.Deny())
+				st := newStand(t, lookleaptest.Refuse())
 				st.user.Profile = Fields{"bday": {Text: c.value}}
 				if d := st.one(doc); (d.Verb == VerbPrompt) != c.ok || !c.ok && (d.Code != CodeValueType || d.Reason != anml.UnsupportedField) {
 					t.Errorf("%q: %s", c.value, brief(d))
 				}
 			})
 			t.Run(kind[c.host]+c.typ+"-of-the-host", func(t *testing.T) {
-				st := newStand(t, labprompt.Deny())
+				st := newStand(t, lookleaptest.Refuse())
 				_, err := st.prepare(st.page(doc), Call{Reply: &Reply{Values: map[string]Value{"bday": {Text: c.value}}}})
 				if (err == nil) != c.host || err != nil && lookleap.CodeOf(err) != CodeValueType {
 					t.Errorf("%q: %v", c.value, err)
@@ -278,15 +278,15 @@ func TestDecideRows(t *testing.T) {
 	t.Run("ANML-9.2-03", func(t *testing.T) {
 
 		t.Run("accept-all-agree", func(t *testing.T) {
-			newStand(t, labprompt.Deny()).allow("email", "*").decides(free, "allow user-rule delegated")
+			newStand(t, lookleaptest.Refuse()).allow("email", "*").decides(free, "allow user-rule delegated")
 		})
 		t.Run("reject-strictest", func(t *testing.T) {
-			st := newStand(t, labprompt.Deny()).allow("email", "*")
+			st := newStand(t, lookleaptest.Refuse()).allow("email", "*")
 			st.user.Policy.Judge = judged(PurposeImplausible)
 			st.decides(booking(rule("email", "explicit-consent"), askFor("email", `purpose="health"`)), "refuse purpose-implausible policy-violation")
 		})
 		t.Run("reject-sensitivity", func(t *testing.T) {
-			st := newStand(t, labprompt.Deny()).allow("email", "*")
+			st := newStand(t, lookleaptest.Refuse()).allow("email", "*")
 			st.user.Policy.Classify = func(_ context.Context, s Subject) (string, error) {
 				if s.Field != "email" || s.Recipient != "shop.example" || s.Owner != "shop.example" {
 					t.Errorf("%+v", s)
@@ -298,7 +298,7 @@ func TestDecideRows(t *testing.T) {
 	})
 	t.Run("ANML-9.4-01", func(t *testing.T) {
 		t.Run("accept-four-kinds", func(t *testing.T) {
-			st := newStand(t, labprompt.Deny())
+			st := newStand(t, lookleaptest.Refuse())
 			x := st.prepares(st.page(booking("", askFor("email")+askFor("tel"))), Call{Reply: &Reply{
 				Refuse: map[string]anml.Reason{"tel": anml.PolicyViolation}, Informs: []Value{{Text: "no nuts"}}, Asks: []Counter{{"price", "to compare"}},
 			}})
@@ -307,7 +307,7 @@ func TestDecideRows(t *testing.T) {
 	})
 	t.Run("ANML-9.5-01", func(t *testing.T) {
 		t.Run("reject-unevaluated", func(t *testing.T) {
-			st := newStand(t, labprompt.Deny())
+			st := newStand(t, lookleaptest.Refuse())
 			x := st.prepares(st.page(booking(rule("email", "explicit-consent"), askFor("email"))), Call{})
 			x.e.Disclosures = []disclosure{{Kind: discloseAnswer, Field: "email", Value: secret}} // no item, and nothing that it rests on
 			x.sends(all, `<refuse field="email"`, "!"+secret)
@@ -315,10 +315,10 @@ func TestDecideRows(t *testing.T) {
 	})
 	t.Run("ANML-9.5-02", func(t *testing.T) {
 		t.Run("reject-unknown-constraint", func(t *testing.T) {
-			newStand(t, labprompt.Deny()).allow("email", "*").decides(booking(rule("email", "none")+`<rate-limit per="hour"/>`, askFor("email")), "prompt explicit-consent")
+			newStand(t, lookleaptest.Refuse()).allow("email", "*").decides(booking(rule("email", "none")+`<rate-limit per="hour"/>`, askFor("email")), "prompt explicit-consent")
 		})
 		t.Run("reject-unknown-constraint-alone", func(t *testing.T) {
-			newStand(t, labprompt.Deny()).allow("email", "*").decides(booking(`<rate-limit per="hour"/>`, askFor("email")), "prompt explicit-consent")
+			newStand(t, lookleaptest.Refuse()).allow("email", "*").decides(booking(`<rate-limit per="hour"/>`, askFor("email")), "prompt explicit-consent")
 		})
 	})
 }
@@ -327,7 +327,7 @@ func TestDecideRows(t *testing.T) {
 func conditions(t *testing.T) {
 	var first []string
 	for _, c := range []string{`1==1`, `false`, `true`, ``} {
-		st := newStand(t, labprompt.Deny())
+		st := newStand(t, lookleaptest.Refuse())
 		p := st.page(booking(rule("email", "none"), askFor("email")) + `<state><context><step>a</step></context><flow><step id="a" label="A" condition="` + c + `" next="b"/><step id="b" label="B"/></flow></state>`)
 		var got []string
 		for _, d := range p.Decide(t.Context()) {

@@ -11,8 +11,8 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anmltrust"
-	"github.com/lookleap/lookleap/internal/lab/labprompt"
-	"github.com/lookleap/lookleap/internal/vectors"
+	"github.com/lookleap/lookleap/internal/test/vectors"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // best are inputs on which a field is told without asking.
@@ -153,7 +153,7 @@ func TestUnknownFieldLikeAny(t *testing.T) {
 		} {
 			for _, id := range []string{"ANML-8.7.2-06", "ANML-9.2-03"} {
 				t.Run(id+"/reject-"+field+"-"+name, func(t *testing.T) {
-					st := newStand(t, labprompt.Deny())
+					st := newStand(t, lookleaptest.Refuse())
 					if c.set != nil {
 						c.set(st)
 					}
@@ -163,7 +163,7 @@ func TestUnknownFieldLikeAny(t *testing.T) {
 		}
 		for _, id := range []string{"ANML-8.7.2-06", "ANML-9.2-03"} {
 			t.Run(id+"/reject-"+field+"-of-an-unverified-site", func(t *testing.T) {
-				st := newStand(t, labprompt.Deny())
+				st := newStand(t, lookleaptest.Refuse())
 				all := st.page(sites + booking("", askFor(field)) + "</site>").Decide(t.Context())
 				if len(all) != 1 || all[0].Verb != VerbRefuse || all[0].Reason != anml.TrustInsufficient {
 					t.Errorf("%+v", all)
@@ -171,14 +171,14 @@ func TestUnknownFieldLikeAny(t *testing.T) {
 			})
 		}
 		t.Run("ANML-8.7.2-06/reject-"+field+"-not-approved", func(t *testing.T) {
-			st := newStand(t, labprompt.Deny())
+			st := newStand(t, lookleaptest.Refuse())
 			x := st.prepares(st.page(booking("", askFor(field))), Call{})
 			equals(t, len(x.items), 1)
 			x.sends(none, `<refuse field="`+field+`" reason="user-denied"`, "!"+ann[field].Text)
 		})
 	}
 	t.Run("ANML-8.7.2-08/reject-without-approval", func(t *testing.T) {
-		st := newStand(t, labprompt.Deny()).allow("acme:tier", "shop.example")
+		st := newStand(t, lookleaptest.Refuse()).allow("acme:tier", "shop.example")
 		x := st.prepares(st.page(booking(rule("acme:tier", "none"), askFor("acme:tier"))), Call{})
 		equals(t, len(x.items), 1)
 		x.sends(none, `<refuse field="acme:tier" reason="user-denied"`, "!gold")
@@ -197,12 +197,12 @@ func TestLanguageRules(t *testing.T) {
 		"reject-unknown-demands": {"everything", "prompt explicit-consent"},
 	} {
 		t.Run("ANML-8.8.2-07/"+name, func(t *testing.T) {
-			newStand(t, labprompt.Deny()).allow("lang", "shop.example").decides(booking(rule("lang", c.requires), askFor("lang"))+persona, c.want)
+			newStand(t, lookleaptest.Refuse()).allow("lang", "shop.example").decides(booking(rule("lang", c.requires), askFor("lang"))+persona, c.want)
 		})
 	}
 	t.Run("ANML-8.8.2-07/reject-item", func(t *testing.T) { // the user agrees to the act and not to the field
 		doc := booking(rule("lang", "explicit-consent"), askFor("lang")) + persona
-		s := newStage(t, setting{doc: doc, user: User{Language: "de-CH", Profile: Fields{"lang": {Text: "de-CH"}}}, replies: []labprompt.Reply{labprompt.Approve(itemAct)}})
+		s := newStage(t, setting{doc: doc, user: User{Language: "de-CH", Profile: Fields{"lang": {Text: "de-CH"}}}, replies: []lookleaptest.Reply{lookleaptest.Approve(itemAct)}})
 		s.does(book, lookleap.CodeOK)
 		s.sends("POST /book")
 		sent := s.net.Journal().Requests("www.shop.example")[0]
@@ -383,8 +383,8 @@ func (c decisionVector) decide(t *testing.T, document string) (out []vectorDecis
 		effect := map[string]Effect{"allow": EffectAllow, "deny": EffectDeny}[r.Effect]
 		must(t, user.Policy.Set(StandingRule{Field: r.Field, Domain: r.Domain, Effect: effect}))
 	}
-	host := net.Host()
-	host.Prompter = labprompt.New(t)
+	host := net.StubHost()
+	host.Prompter = lookleaptest.NewPrompter(t)
 	session, err := New(host, Options{}).NewSession(user)
 	must(t, err)
 	defer session.Close()
@@ -392,7 +392,7 @@ func (c decisionVector) decide(t *testing.T, document string) (out []vectorDecis
 	if document[0] == '{' {
 		mediaType = anml.MediaTypeJSON
 	}
-	page, err := session.Open(context.Background(), net.Site("shop.example").Body("/page", mediaType, document).URL("/page"))
+	page, err := session.Open(context.Background(), net.Site("shop.example").File("/page", mediaType, document).URL("/page"))
 	must(t, err)
 	for _, d := range page.Decide(context.Background()) {
 		basis := ""

@@ -74,7 +74,7 @@ func TestToldAnywhere(t *testing.T) {
 			if place != "divided" && place != "unknown" { // which are not written as JSON
 				t.Run("reject-json-"+place, func(t *testing.T) {
 					st := asker(t)
-					st.net.Site("a.example").Body("/a", anml.MediaTypeJSON, jsonOf(t, service(doc)))
+					st.net.Site("a.example").File("/a", anml.MediaTypeJSON, jsonOf(t, service(doc)))
 					_, err := st.session().Open(t.Context(), "https://a.example/a")
 					must(t, err)
 					asked(t, st)
@@ -261,8 +261,8 @@ func TestRecordedTooMuch(t *testing.T) {
 	full := func(t *testing.T) (*stand, *Page) {
 		st := asker(t)
 		p := st.page(interact(action("go", "GET", "/go", ""), action("do", "POST", "/go", "")) + `<body><img src="/a.svg"/></body>`)
-		st.net.Site("shop.example").Body("/go", "text/plain", "more")
-		st.net.Site("shop.example").Body("/a.svg", "image/svg+xml", "<svg><text>more</text></svg>")
+		st.net.Site("shop.example").File("/go", "text/plain", "more")
+		st.net.Site("shop.example").File("/a.svg", "image/svg+xml", "<svg><text>more</text></svg>")
 		st.s.context.index.services["shop.example"] = st.s.context.index.room
 		return st, p
 	}

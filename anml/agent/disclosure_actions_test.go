@@ -9,8 +9,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
-	"github.com/lookleap/lookleap/internal/lab"
-	"github.com/lookleap/lookleap/internal/lab/labprompt"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 const asking = `<head><title>Shop</title></head>
@@ -163,7 +162,7 @@ func TestFormats(t *testing.T) {
 			doc := strings.Replace(asking, `endpoint="/book"`, `endpoint="/book" enctype="`+c.enctype+`"`, 1)
 			s := newStage(t, setting{doc: doc, json: c.json, options: c.options, user: User{Profile: ada}, before: func(s *stage) {
 				if c.accept != "" {
-					s.shop.Fault("/anml", lab.Header("Accept", c.accept))
+					s.shop.Fault("/anml", lookleaptest.Header("Accept", c.accept))
 				}
 			}})
 			s.does(Call{Action: "book"}, lookleap.CodeOK)
@@ -174,7 +173,7 @@ func TestFormats(t *testing.T) {
 	}
 	t.Run("ANML-11.3-25/accept-415-preference", func(t *testing.T) {
 		s := newStage(t, setting{doc: asking, user: User{Profile: ada}})
-		s.shop.Handle("/book", lab.Sequence(lab.Status(415, "Accept", anml.MediaTypeJSON), lab.Status(204)))
+		s.shop.Handle("/book", lookleaptest.Sequence(lookleaptest.Status(415, "Accept", anml.MediaTypeJSON), lookleaptest.Status(204)))
 		_, err := s.page.Do(t.Context(), Call{Action: "book"})
 		if lookleap.CodeOf(err) != lookleap.CodeBadStatus || !strings.Contains(err.Error(), "serialization") {
 			t.Errorf("got %v", err)
@@ -199,7 +198,7 @@ func TestPersonalArguments(t *testing.T) {
 		}
 	})
 	t.Run("ANML-13.4-05/reject-personal-get", func(t *testing.T) {
-		s := newStage(t, setting{doc: doc, user: User{Profile: ada}, replies: []labprompt.Reply{labprompt.Approve(itemAct)}})
+		s := newStage(t, setting{doc: doc, user: User{Profile: ada}, replies: []lookleaptest.Reply{lookleaptest.Approve(itemAct)}})
 		s.does(Call{Action: "find", Args: map[string]string{"q": "ada@example.org"}}, lookleap.CodeConsentRefused)
 		s.sends()
 	})
@@ -292,18 +291,18 @@ func TestArgumentTypes(t *testing.T) {
 func TestAcknowledgedHTTP(t *testing.T) {
 	for name, c := range map[string]struct {
 		method  string
-		replies []labprompt.Reply
+		replies []lookleaptest.Reply
 		want    lookleap.Code
 		sent    []string
 	}{
-		"accept-acknowledged":     {"GET", []labprompt.Reply{labprompt.Approve()}, lookleap.CodeOK, []string{"GET /a"}},
-		"reject-not-acknowledged": {"GET", []labprompt.Reply{labprompt.Approve(itemAct, itemOrigin)}, lookleap.CodeConsentRefused, nil},
-		"reject-not-for-post":     {"POST", []labprompt.Reply{labprompt.Approve()}, CodeInsecureEndpoint, nil},
+		"accept-acknowledged":     {"GET", []lookleaptest.Reply{lookleaptest.Approve()}, lookleap.CodeOK, []string{"GET /a"}},
+		"reject-not-acknowledged": {"GET", []lookleaptest.Reply{lookleaptest.Approve(itemAct, itemOrigin)}, lookleap.CodeConsentRefused, nil},
+		"reject-not-for-post":     {"POST", []lookleaptest.Reply{lookleaptest.Approve()}, CodeInsecureEndpoint, nil},
 	} {
 		t.Run("ANML-8.6.1-04/"+name, func(t *testing.T) {
 			s := newStage(t, setting{doc: elsewhere(c.method), replies: c.replies, before: func(s *stage) {
 				s.net.Site("api.shop.example").Plain().Status("*", 204)
-				s.host.Fetcher = s.net.ForeignTransport()
+				s.host.Fetcher = s.net.Unguarded()
 			}})
 			s.does(Call{Action: "plain"}, c.want)
 			sameList(t, s.sent("api.shop.example"), c.sent)
@@ -312,8 +311,8 @@ func TestAcknowledgedHTTP(t *testing.T) {
 }
 
 func TestPlainEndpoints(t *testing.T) {
-	foreign := func(h *lookleap.Host, s *stage) { h.Fetcher = s.net.ForeignTransport() }
-	world := func(t *testing.T, method string, replies ...labprompt.Reply) *stage {
+	foreign := func(h *lookleap.Host, s *stage) { h.Fetcher = s.net.Unguarded() }
+	world := func(t *testing.T, method string, replies ...lookleaptest.Reply) *stage {
 		return newStage(t, setting{doc: elsewhere(method), replies: replies, before: func(s *stage) {
 			s.net.Site("api.shop.example").Plain().Status("*", 204)
 			foreign(s.host, s)
@@ -333,7 +332,7 @@ func TestPlainEndpoints(t *testing.T) {
 		}
 	})
 	t.Run("ANML-13.12-04/reject-not-acknowledged", func(t *testing.T) {
-		s := world(t, "GET", labprompt.Approve(itemAct, itemOrigin))
+		s := world(t, "GET", lookleaptest.Approve(itemAct, itemOrigin))
 		s.does(Call{Action: "plain"}, lookleap.CodeConsentRefused)
 		sameList(t, s.sent("api.shop.example"), nil)
 	})

@@ -9,8 +9,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
-	"github.com/lookleap/lookleap/internal/lab"
-	"github.com/lookleap/lookleap/internal/lab/labprompt"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 const annsEmail = "ann@example.org"
@@ -108,7 +107,7 @@ func TestDiscloseRows(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				s := newStage(t, setting{user: User{Profile: ann}, options: Options{Format: c.format}, doc: doc, before: func(s *stage) {
 					if c.accept != "" {
-						s.shop.Fault("/anml", lab.Header("Accept", c.accept))
+						s.shop.Fault("/anml", lookleaptest.Header("Accept", c.accept))
 					}
 				}})
 				s.does(book, lookleap.CodeOK)
@@ -134,7 +133,7 @@ func TestDiscloseRows(t *testing.T) {
 			s.wantSent(`<refuse field="email" reason="user-denied"`, "!"+annsEmail)
 		})
 		t.Run("reject-open", func(t *testing.T) { // needs a consent of its own first
-			st := transfers(t, `confidentiality="restricted"`, labprompt.Approve())
+			st := transfers(t, `confidentiality="restricted"`, lookleaptest.Approve())
 			hasCode(t, second(st.prepare(st.b, Call{})), CodeRequiredAskOpen)
 		})
 	})
@@ -190,7 +189,7 @@ func TestDiscloseRows(t *testing.T) {
 		t.Run("reject-unasked", func(t *testing.T) { // no standing rule permits it
 			p := &UserPolicy{}
 			must(t, p.Set(StandingRule{Field: "*", Domain: "*", Effect: EffectAllow}))
-			s := newStage(t, setting{doc: doc, user: User{Profile: ann, Policy: p}, replies: []labprompt.Reply{labprompt.Approve(itemAct, "answer-1")}})
+			s := newStage(t, setting{doc: doc, user: User{Profile: ann, Policy: p}, replies: []lookleaptest.Reply{lookleaptest.Approve(itemAct, "answer-1")}})
 			s.does(Call{Action: "book", Reply: r}, lookleap.CodeOK)
 			s.wantSent("!window", annsEmail)
 		})
@@ -260,7 +259,7 @@ func TestDiscloseAttacks(t *testing.T) {
 			t.Run("reject-"+name, func(t *testing.T) {
 				p := &UserPolicy{}
 				must(t, p.Set(StandingRule{Field: "*", Domain: "*", Effect: EffectAllow}))
-				s := newStage(t, setting{doc: booking(constraints, askFor("ssn")), user: User{Profile: ann, Policy: p}, replies: []labprompt.Reply{labprompt.Approve(itemAct)}})
+				s := newStage(t, setting{doc: booking(constraints, askFor("ssn")), user: User{Profile: ann, Policy: p}, replies: []lookleaptest.Reply{lookleaptest.Approve(itemAct)}})
 				s.does(book, lookleap.CodeOK)
 				s.wantSent(`<refuse field="ssn"`, "!078-05-1120")
 			})
@@ -269,11 +268,11 @@ func TestDiscloseAttacks(t *testing.T) {
 	t.Run("K08", func(t *testing.T) {
 		for _, order := range []string{rule("email", "none") + rule("email", "explicit-consent"), rule("email", "explicit-consent") + rule("email", "none"), rule("email", "implicit-consent") + rule("email", "nonsense")} {
 			t.Run("reject-loosest", func(t *testing.T) {
-				newStand(t, labprompt.Deny()).allow("email", "*").decides(booking(order, askFor("email")), "prompt explicit-consent")
+				newStand(t, lookleaptest.Refuse()).allow("email", "*").decides(booking(order, askFor("email")), "prompt explicit-consent")
 			})
 		}
 		t.Run("reject-two-sections", func(t *testing.T) {
-			newStand(t, labprompt.Deny()).allow("email", "*").decides("<constraints>"+rule("email", "authentication")+"</constraints>"+booking(rule("email", "none"), askFor("email")), "refuse authentication constraint-violation")
+			newStand(t, lookleaptest.Refuse()).allow("email", "*").decides("<constraints>"+rule("email", "authentication")+"</constraints>"+booking(rule("email", "none"), askFor("email")), "refuse authentication constraint-violation")
 		})
 	})
 }

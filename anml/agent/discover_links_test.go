@@ -9,7 +9,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // The rows about what points to a document: links and the DNS (sections 6.5.2 to
@@ -76,7 +76,7 @@ func TestAdvertised(t *testing.T) {
 	}
 	t.Run("ANML-15.1-01/accept-the-document-of-a-page", func(t *testing.T) {
 		f := newFinding(t)
-		f.site.Body("/", "text/html; charset=utf-8", "<html><head>"+link).Handle("/a", document(titled))
+		f.site.File("/", "text/html; charset=utf-8", "<html><head>"+link).Handle("/a", document(titled))
 		p, err := f.s.Open(t.Context(), shopOrigin+"/")
 		must(t, err)
 		equals(t, p.URL(), shopOrigin+"/a")
@@ -101,14 +101,14 @@ func TestAdvertised(t *testing.T) {
 	})
 	t.Run("ANML-15.1-01/reject-for-longer-than-one-document", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			f := &finding{T: t, net: lab.ForTest(t)} // with a clock that runs
+			f := &finding{T: t, net: lookleaptest.ForTest(t)} // with a clock that runs
 			f.site, f.s = f.net.Site("shop.example"), f.session()
 			page := "<html><head>"
 			for _, path := range []string{"/1", "/2", "/3"} {
 				page += strings.Replace(link, `"a"`, path, 1)
-				f.site.Fault(path, lab.Mute())
+				f.site.Fault(path, lookleaptest.Mute())
 			}
-			f.site.Body("/", "text/html", page)
+			f.site.File("/", "text/html", page)
 			begin := time.Now()
 			hasCode(f, second(f.s.Open(t.Context(), shopOrigin+"/")), lookleap.CodeTimeout)
 			if took := time.Since(begin); took != 30*time.Second { // of the bubble's time
@@ -118,7 +118,7 @@ func TestAdvertised(t *testing.T) {
 	})
 	t.Run("ANML-15.1-01/reject-a-page", func(t *testing.T) {
 		f := newFinding(t)
-		f.site.Body("/", "text/html", service(titled)).Body("/b", "text/html", "<head>"+link).Body("/a", "text/html", "<head>"+link)
+		f.site.File("/", "text/html", service(titled)).File("/b", "text/html", "<head>"+link).File("/a", "text/html", "<head>"+link)
 		for _, path := range []string{"/", "/b"} {
 			hasCode(f, second(f.s.Open(t.Context(), shopOrigin+path)), lookleap.CodeMediaType)
 		}
@@ -130,33 +130,33 @@ func TestByDNS(t *testing.T) {
 	dns := func(_ *User, o *Options) { o.DNS = true }
 	for _, c := range []struct {
 		name    string
-		records func(*lab.Name)
+		records func(*lookleaptest.Name)
 		want    []string
 	}{
-		{"accept-srv-and-path", func(n *lab.Name) { n.SRV(0, 0, 8443, "example.net.").TXT("v=anml1; path=/a") }, []string{"https://example.net:8443/a"}},
-		{"accept-without-path", func(n *lab.Name) { n.SRV(0, 0, 443, "example.net.").TXT("v=anml1") }, []string{"https://example.net/.well-known/anml"}},
-		{"accept-srv-alone", func(n *lab.Name) { n.SRV(0, 0, 443, "example.net.") }, []string{"https://example.net/.well-known/anml"}},
-		{"accept-txt-alone", func(n *lab.Name) { n.TXT("v=anml1;path=/a") }, []string{"https://shop.example/a"}},
-		{"accept-dns-sd-strings", func(n *lab.Name) { n.TXT("v=anml1", "path=/a") }, []string{"https://shop.example/a"}},
-		{"accept-blanks", func(n *lab.Name) { n.TXT("v=anml1 path=/a x=y") }, []string{"https://shop.example/a"}},
-		{"accept-foreign-text-beside", func(n *lab.Name) { n.TXT("v=spf1 -all").TXT("v=anml1;path=/a") }, []string{"https://shop.example/a"}},
-		{"accept-in-order", func(n *lab.Name) {
+		{"accept-srv-and-path", func(n *lookleaptest.Name) { n.SRV(0, 0, 8443, "example.net.").TXT("v=anml1; path=/a") }, []string{"https://example.net:8443/a"}},
+		{"accept-without-path", func(n *lookleaptest.Name) { n.SRV(0, 0, 443, "example.net.").TXT("v=anml1") }, []string{"https://example.net/.well-known/anml"}},
+		{"accept-srv-alone", func(n *lookleaptest.Name) { n.SRV(0, 0, 443, "example.net.") }, []string{"https://example.net/.well-known/anml"}},
+		{"accept-txt-alone", func(n *lookleaptest.Name) { n.TXT("v=anml1;path=/a") }, []string{"https://shop.example/a"}},
+		{"accept-dns-sd-strings", func(n *lookleaptest.Name) { n.TXT("v=anml1", "path=/a") }, []string{"https://shop.example/a"}},
+		{"accept-blanks", func(n *lookleaptest.Name) { n.TXT("v=anml1 path=/a x=y") }, []string{"https://shop.example/a"}},
+		{"accept-foreign-text-beside", func(n *lookleaptest.Name) { n.TXT("v=spf1 -all").TXT("v=anml1;path=/a") }, []string{"https://shop.example/a"}},
+		{"accept-in-order", func(n *lookleaptest.Name) {
 			n.SRV(2, 9, 443, "c.example.").SRV(1, 1, 443, "b.example.").SRV(1, 5, 443, "a.example.")
 		}, []string{"https://a.example/.well-known/anml", "https://b.example/.well-known/anml", "https://c.example/.well-known/anml"}},
-		{"reject-not-offered", func(n *lab.Name) { n.SRV(0, 0, 0, ".").TXT("v=anml1;path=/a") }, nil},
-		{"reject-case", func(n *lab.Name) { n.TXT("V=anml1;path=/a") }, nil},
-		{"reject-not-first", func(n *lab.Name) { n.TXT("path=/a;v=anml1") }, nil},
-		{"reject-another-version", func(n *lab.Name) { n.TXT("v=anml10;path=/a") }, nil},
-		{"reject-twice", func(n *lab.Name) { n.TXT("v=anml1;path=/a;path=/b") }, nil},
-		{"reject-two-records", func(n *lab.Name) { n.TXT("v=anml1;path=/a").TXT("v=anml1;path=/b") }, nil},
-		{"reject-two-records-beside-srv", func(n *lab.Name) {
+		{"reject-not-offered", func(n *lookleaptest.Name) { n.SRV(0, 0, 0, ".").TXT("v=anml1;path=/a") }, nil},
+		{"reject-case", func(n *lookleaptest.Name) { n.TXT("V=anml1;path=/a") }, nil},
+		{"reject-not-first", func(n *lookleaptest.Name) { n.TXT("path=/a;v=anml1") }, nil},
+		{"reject-another-version", func(n *lookleaptest.Name) { n.TXT("v=anml10;path=/a") }, nil},
+		{"reject-twice", func(n *lookleaptest.Name) { n.TXT("v=anml1;path=/a;path=/b") }, nil},
+		{"reject-two-records", func(n *lookleaptest.Name) { n.TXT("v=anml1;path=/a").TXT("v=anml1;path=/b") }, nil},
+		{"reject-two-records-beside-srv", func(n *lookleaptest.Name) {
 			n.SRV(0, 0, 443, "example.net.").TXT("v=anml1;path=/a").TXT("v=anml1;path=/b")
 		}, []string{"https://example.net/.well-known/anml"}},
-		{"reject-a-path-of-another-host", func(n *lab.Name) { n.TXT("v=anml1;path=//evil.example.net/a") }, []string{"https://shop.example/.well-known/anml"}},
-		{"reject-dot-segments", func(n *lab.Name) { n.TXT("v=anml1;path=/a/../b") }, []string{"https://shop.example/.well-known/anml"}},
-		{"reject-a-query", func(n *lab.Name) { n.TXT("v=anml1;path=/a?b") }, []string{"https://shop.example/.well-known/anml"}},
-		{"reject-a-relative-path", func(n *lab.Name) { n.TXT("v=anml1;path=a") }, []string{"https://shop.example/.well-known/anml"}},
-		{"reject-a-private-name", func(n *lab.Name) { n.SRV(0, 0, 443, "localhost.") }, nil},
+		{"reject-a-path-of-another-host", func(n *lookleaptest.Name) { n.TXT("v=anml1;path=//evil.example.net/a") }, []string{"https://shop.example/.well-known/anml"}},
+		{"reject-dot-segments", func(n *lookleaptest.Name) { n.TXT("v=anml1;path=/a/../b") }, []string{"https://shop.example/.well-known/anml"}},
+		{"reject-a-query", func(n *lookleaptest.Name) { n.TXT("v=anml1;path=/a?b") }, []string{"https://shop.example/.well-known/anml"}},
+		{"reject-a-relative-path", func(n *lookleaptest.Name) { n.TXT("v=anml1;path=a") }, []string{"https://shop.example/.well-known/anml"}},
+		{"reject-a-private-name", func(n *lookleaptest.Name) { n.SRV(0, 0, 443, "localhost.") }, nil},
 	} {
 		t.Run("ANML-6.5.4-01/"+c.name, func(t *testing.T) {
 			f := newFinding(t, dns)

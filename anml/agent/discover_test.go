@@ -8,7 +8,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anmltrust"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // The rows about where a document is looked for, and whose it is (sections 6.5,
@@ -117,7 +117,7 @@ func TestWellKnownIdentity(t *testing.T) {
 	t.Run("ANML-6.5.1-02/reject-beginning-over-plain-http", func(t *testing.T) {
 		f := newFinding(t)
 		f.site.Plain().Redirect(wellKnownPath, "https://shop.example/b").Handle("/b", document(pretends))
-		hasCode(t, second(f.on(f.net.ForeignTransport(), Options{}).Discover(t.Context(), "http://shop.example")), lookleap.CodeNotHTTPS)
+		hasCode(t, second(f.on(f.net.Unguarded(), Options{}).Discover(t.Context(), "http://shop.example")), lookleap.CodeNotHTTPS)
 		f.requests("shop.example")
 	})
 	t.Run("ANML-6.5.1-02/accept-within-the-domain", func(t *testing.T) {
@@ -161,14 +161,14 @@ func TestWellKnownIdentity(t *testing.T) {
 }
 
 func TestInconclusive(t *testing.T) {
-	for name, answer := range map[string]func(*lab.Site){
-		"401":   func(s *lab.Site) { s.Status(wellKnownPath, 401) },
-		"403":   func(s *lab.Site) { s.Status(wellKnownPath, 403) },
-		"429":   func(s *lab.Site) { s.Status(wellKnownPath, 429) },
-		"500":   func(s *lab.Site) { s.Status(wellKnownPath, 500) },
-		"503":   func(s *lab.Site) { s.Status(wellKnownPath, 503) },
-		"204":   func(s *lab.Site) { s.Status(wellKnownPath, 204) },
-		"reset": func(s *lab.Site) { s.Fault(wellKnownPath, lab.Reset()) },
+	for name, answer := range map[string]func(*lookleaptest.Site){
+		"401":   func(s *lookleaptest.Site) { s.Status(wellKnownPath, 401) },
+		"403":   func(s *lookleaptest.Site) { s.Status(wellKnownPath, 403) },
+		"429":   func(s *lookleaptest.Site) { s.Status(wellKnownPath, 429) },
+		"500":   func(s *lookleaptest.Site) { s.Status(wellKnownPath, 500) },
+		"503":   func(s *lookleaptest.Site) { s.Status(wellKnownPath, 503) },
+		"204":   func(s *lookleaptest.Site) { s.Status(wellKnownPath, 204) },
+		"reset": func(s *lookleaptest.Site) { s.Fault(wellKnownPath, lookleaptest.Reset()) },
 	} {
 		t.Run("ANML-6.5.1-16/reject-"+name, func(t *testing.T) {
 			f := newFinding(t)
@@ -291,7 +291,7 @@ func TestAbsent(t *testing.T) {
 	}
 	t.Run("ANML-6.5.1-05/reject-a-second-request-after-a-page", func(t *testing.T) {
 		f := newFinding(t)
-		f.site.Body(wellKnownPath, "text/html", "<title>oops</title>")
+		f.site.File(wellKnownPath, "text/html", "<title>oops</title>")
 		f.fails(f.s, CodeNoANML)
 		f.site.Handle(wellKnownPath, document(titled))
 		f.net.Clock().Advance(time.Hour)

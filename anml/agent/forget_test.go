@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/internal/lab/labprompt"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // TestForgetRows shows that deleted context is told to no one any more.
@@ -45,7 +45,7 @@ func TestForgetRows(t *testing.T) {
 		t.Run("accept-consents", func(t *testing.T) {
 			s := newStage(t, setting{
 				doc: booking(rule("email", "none"), askFor("email")), user: User{Profile: ann, Store: lookleap.NewMemoryStore()},
-				replies: []labprompt.Reply{labprompt.ApproveUntil(time.Now().Add(time.Hour))},
+				replies: []lookleaptest.Reply{lookleaptest.ApproveUntil(time.Now().Add(time.Hour))},
 			})
 			s.does(book, lookleap.CodeOK)
 			f, err := s.session.Forget(t.Context(), "shop.example")
@@ -125,24 +125,24 @@ func TestForgetRows(t *testing.T) {
 			}
 		})
 		t.Run("reject-while-prepared", func(t *testing.T) {
-			s := crossed(t, "", plain, labprompt.Pending())
+			s := crossed(t, "", plain, lookleaptest.Pending())
 			pending := s.suspended(book)
 			_, err := s.session.Forget(t.Context(), "a.example")
 			must(t, err)
-			_, err = s.session.Resume(t.Context(), pending.State, labprompt.Decide(pending.Request))
+			_, err = s.session.Resume(t.Context(), pending.State, lookleaptest.Decide(pending.Request))
 			must(t, err)
 			s.wantSent("!"+secret, `reason="user-denied"`)
 		})
 		t.Run("reject-while-prepared-elsewhere", func(t *testing.T) {
 			for _, v := range []Value{plain, {Text: "other", Provenance: "a.example"}} {
-				s := crossed(t, "", v, labprompt.Pending())
+				s := crossed(t, "", v, lookleaptest.Pending())
 				pending := s.suspended(book)
 				other := s.open(Options{}, User{Store: s.session.user.Store})
 				pageFor(t, s.net, other, "https://www.a.example/x", inform("Member "+secret, ""))
 				_, err := other.Forget(t.Context(), "a.example")
 				must(t, err)
 				s.net.Journal().Clear()
-				_, err = s.session.Resume(t.Context(), pending.State, labprompt.Decide(pending.Request))
+				_, err = s.session.Resume(t.Context(), pending.State, lookleaptest.Decide(pending.Request))
 				must(t, err)
 				s.wantSent("!"+v.Text, `reason="user-denied"`)
 			}

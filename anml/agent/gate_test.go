@@ -13,8 +13,7 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/internal/domain"
-	"github.com/lookleap/lookleap/internal/lab"
-	"github.com/lookleap/lookleap/internal/lab/labprompt"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 func TestRateLimit(t *testing.T) {
@@ -65,7 +64,7 @@ func TestRateLimit(t *testing.T) {
 func TestEdgesOfTheGate(t *testing.T) {
 	const origin = "https://a.example"
 	p := gateKey{action: "POST " + origin + "/x", origin: origin, document: origin}
-	gate := func(t *testing.T, l Limits) (*gate, *lab.Clock) {
+	gate := func(t *testing.T, l Limits) (*gate, *lookleaptest.Clock) {
 		net := newLab(t)
 		return newSession(t, net, User{}, Options{Limits: l}).gate, net.Clock()
 	}
@@ -245,10 +244,10 @@ func TestClockSetBack(t *testing.T) {
 
 // process is a host of its own on the internet of a test, as another process has it, with the
 // session of a user.
-func process(t *testing.T, net *lab.Internet, l lookleap.Limiter, user string) *Session {
+func process(t *testing.T, net *lookleaptest.Internet, l lookleap.Limiter, user string) *Session {
 	t.Helper()
-	host := net.Host()
-	host.Prompter, host.Limiter = labprompt.New(t, labprompt.Approve()), l
+	host := net.StubHost()
+	host.Prompter, host.Limiter = lookleaptest.NewPrompter(t, lookleaptest.Approve()), l
 	s, err := New(host, Options{}).NewSession(User{ID: user})
 	must(t, err)
 	t.Cleanup(func() { _ = s.Close() })
@@ -258,9 +257,9 @@ func process(t *testing.T, net *lab.Internet, l lookleap.Limiter, user string) *
 // TestSharedLimiter: what one process sends or is told counts in the others that share its Limiter.
 func TestSharedLimiter(t *testing.T) {
 	const page = "https://shop.example/page"
-	begin := func(t *testing.T, answer http.Handler) (*lab.Internet, func(*Session) error) {
+	begin := func(t *testing.T, answer http.Handler) (*lookleaptest.Internet, func(*Session) error) {
 		net := newLab(t)
-		net.Site("shop.example").Body("/page", anml.MediaTypeXML, service(gettable)).Handle("*", answer)
+		net.Site("shop.example").File("/page", anml.MediaTypeXML, service(gettable)).Handle("*", answer)
 		return net, func(s *Session) error {
 			p, err := s.Open(t.Context(), page)
 			if err == nil {
@@ -276,9 +275,9 @@ func TestSharedLimiter(t *testing.T) {
 		}
 	}
 	t.Run("ANML-13.4-12", func(t *testing.T) {
-		full := func(t *testing.T) (*lab.Internet, lookleap.Limiter, func(*Session) error) {
-			net, do := begin(t, lab.Status(http.StatusNoContent))
-			l := net.Host() // its limiter follows the clock of the test
+		full := func(t *testing.T) (*lookleaptest.Internet, lookleap.Limiter, func(*Session) error) {
+			net, do := begin(t, lookleaptest.Status(http.StatusNoContent))
+			l := net.StubHost() // its limiter follows the clock of the test
 			a := process(t, net, l, "ada")
 			for range 5 {
 				wants(t, do(a), lookleap.CodeOK)
@@ -311,7 +310,7 @@ func TestSharedLimiter(t *testing.T) {
 			equals(t, sent, 54)
 		})
 		t.Run("reject-limiter-that-fails", func(t *testing.T) {
-			net, do := begin(t, lab.Status(http.StatusNoContent))
+			net, do := begin(t, lookleaptest.Status(http.StatusNoContent))
 			wants(t, do(process(t, net, brokenLimiter{}, "ada")), lookleap.CodeLimiterFailed)
 			equals(t, len(net.Journal().Requests()), 1)
 		})
@@ -320,7 +319,7 @@ func TestSharedLimiter(t *testing.T) {
 		t.Run(row, func(t *testing.T) {
 			t.Run("reject-wait-of-another-process", func(t *testing.T) {
 				net, do := begin(t, scripted(status, "", "Retry-After", "90"))
-				l := net.Host()
+				l := net.StubHost()
 				wants(t, do(process(t, net, l, "ada")), map[int]lookleap.Code{429: lookleap.CodeRateLimited, 503: lookleap.CodeUnavailable}[status])
 				b := process(t, net, l, "bob")
 				err := do(b)
@@ -335,7 +334,7 @@ func TestSharedLimiter(t *testing.T) {
 	}
 	t.Run("ANML-8.13-04/reject-wait-of-another-process", func(t *testing.T) {
 		net, do := begin(t, scripted(200, service(`<status code="later" result="error" retry-after="90"/>`), "Content-Type", anml.MediaTypeXML))
-		l := net.Host()
+		l := net.StubHost()
 		wants(t, do(process(t, net, l, "ada")), CodeActionFailed)
 		wants(t, do(process(t, net, l, "ada")), CodeTooSoon)
 		wants(t, do(process(t, net, l, "bob")), CodeActionFailed) // it was said to one user
@@ -343,7 +342,7 @@ func TestSharedLimiter(t *testing.T) {
 	t.Run("ANML-6.5.1-16/reject-document-asked-for-by-another-process", func(t *testing.T) {
 		net := newLab(t)
 		net.Site("shop.example").Handle("*", scripted(503, "", "Retry-After", "90"))
-		l := net.Host()
+		l := net.StubHost()
 		_, err := process(t, net, l, "ada").Open(t.Context(), page)
 		wants(t, err, lookleap.CodeBadStatus)
 		before := len(net.Journal().Requests())
@@ -362,7 +361,7 @@ func TestSharedLimiter(t *testing.T) {
 func TestLimiterThatFailsInPart(t *testing.T) {
 	p := gateKey{action: "POST " + shopOrigin + "/x", origin: shopOrigin, document: shopOrigin}
 	net := newLab(t)
-	host, l := net.Host(), &partLimiter{Limiter: net.Host()}
+	host, l := net.StubHost(), &partLimiter{Limiter: net.StubHost()}
 	host.Limiter = l
 	s := sessionOn(t, host, User{}, Options{})
 	must(t, s.gate.take(t.Context(), p))

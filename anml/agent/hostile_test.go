@@ -14,14 +14,13 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
-	"github.com/lookleap/lookleap/internal/lab"
-	"github.com/lookleap/lookleap/internal/lab/labprompt"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // TestHostileStatuses: a status that refuses counts whatever becomes of its body.
 func TestHostileStatuses(t *testing.T) {
 	long := strings.Repeat("x", 4096)
-	broken := func(status int, retry string, fault lab.Fault) func(*stage) {
+	broken := func(status int, retry string, fault lookleaptest.Fault) func(*stage) {
 		return func(s *stage) {
 			answers := 0
 			s.shop.HandleFunc("/a", func(w http.ResponseWriter, _ *http.Request) {
@@ -45,12 +44,12 @@ func TestHostileStatuses(t *testing.T) {
 		want      lookleap.Code
 		again     lookleap.Code // of the same action, at once
 	}{
-		{"ANML-11.3-08/reject-after-endless-body", gettable, broken(403, "", lab.Endless()), lookleap.CodeForbidden, lookleap.CodeForbidden},
-		{"ANML-11.3-25/reject-after-huge-body", gettable, broken(410, "", lab.Huge(1<<30)), CodeGone, CodeGone},
-		{"ANML-11.3-14/reject-sooner-after-cut-body", postable, broken(429, "30", lab.Truncated()), lookleap.CodeRateLimited, CodeTooSoon},
-		{"ANML-11.3-19/reject-sooner-after-cut-chunks", postable, broken(503, "30", lab.CutChunks()), lookleap.CodeUnavailable, CodeTooSoon},
-		{"accept-400-after-cut-body", gettable, broken(400, "", lab.Truncated()), CodeBadRequest, lookleap.CodeOK},
-		{"ANML-11.3-15/reject-after-reset-body", gettable, broken(429, "", lab.ResetBody()), lookleap.CodeRateLimited, lookleap.CodeRateLimited},
+		{"ANML-11.3-08/reject-after-endless-body", gettable, broken(403, "", lookleaptest.Endless()), lookleap.CodeForbidden, lookleap.CodeForbidden},
+		{"ANML-11.3-25/reject-after-huge-body", gettable, broken(410, "", lookleaptest.Huge(1<<30)), CodeGone, CodeGone},
+		{"ANML-11.3-14/reject-sooner-after-cut-body", postable, broken(429, "30", lookleaptest.Truncated()), lookleap.CodeRateLimited, CodeTooSoon},
+		{"ANML-11.3-19/reject-sooner-after-cut-chunks", postable, broken(503, "30", lookleaptest.CutChunks()), lookleap.CodeUnavailable, CodeTooSoon},
+		{"accept-400-after-cut-body", gettable, broken(400, "", lookleaptest.Truncated()), CodeBadRequest, lookleap.CodeOK},
+		{"ANML-11.3-15/reject-after-reset-body", gettable, broken(429, "", lookleaptest.ResetBody()), lookleap.CodeRateLimited, lookleap.CodeRateLimited},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -65,7 +64,7 @@ func TestHostileStatuses(t *testing.T) {
 	t.Run("ANML-11.3-14/reject-retry-at-once-after-cut-body", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newStage(t, setting{doc: gettable})
-			broken(429, "30", lab.Truncated())(s)
+			broken(429, "30", lookleaptest.Truncated())(s)
 			begin := time.Now()
 			_, _ = s.page.Do(t.Context(), Call{Action: "a"})
 			if took := time.Since(begin); len(s.sent()) != 2 || took < 30*time.Second {
@@ -76,7 +75,7 @@ func TestHostileStatuses(t *testing.T) {
 	t.Run("ANML-11.3-22/reject-origin-while-5xx-asks-to-wait", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newStage(t, setting{doc: postable})
-			s.shop.Handle("/a", lab.Status(502, "Retry-After", "40"))
+			s.shop.Handle("/a", lookleaptest.Status(502, "Retry-After", "40"))
 			s.does(Call{Action: "a"}, CodeServerError)
 			s.does(Call{Action: "b"}, CodeTooSoon)
 			time.Sleep(41 * time.Second)
@@ -86,7 +85,7 @@ func TestHostileStatuses(t *testing.T) {
 	t.Run("ANML-8.13-04/reject-waiting-for-years", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newStage(t, setting{doc: gettable})
-			s.shop.Handle("/a", lab.Sequence(lab.Body(anml.MediaTypeXML, service(`<head><title>x</title></head><status code="busy" result="error" retry-after="99999999"/>`)), lab.Status(204)))
+			s.shop.Handle("/a", lookleaptest.Sequence(lookleaptest.Body(anml.MediaTypeXML, service(`<head><title>x</title></head><status code="busy" result="error" retry-after="99999999"/>`)), lookleaptest.Status(204)))
 			s.does(Call{Action: "a"}, CodeActionFailed)
 			time.Sleep(25 * time.Hour)
 			s.does(Call{Action: "a"}, lookleap.CodeOK)
@@ -94,7 +93,7 @@ func TestHostileStatuses(t *testing.T) {
 	})
 	t.Run("ANML-11.3-24/accept-303-after-head", func(t *testing.T) {
 		s := newStage(t, setting{doc: interact(action("a", "HEAD", "/a", ""))})
-		s.shop.Handle("/a", lab.Status(303, "Location", "/done"))
+		s.shop.Handle("/a", lookleaptest.Status(303, "Location", "/done"))
 		s.does(Call{Action: "a"}, lookleap.CodeOK)
 		s.sends("HEAD /a", "HEAD /done")
 	})
@@ -104,16 +103,16 @@ func TestHostileStatuses(t *testing.T) {
 		s.does(Call{Action: "a"}, lookleap.CodeTooManyRedirects)
 		equals(t, len(s.sent()), 1+maxRedirects)
 	})
-	for name, fault := range map[string]lab.Fault{
-		"flood-of-103": lab.Informational(103, 5000), "101": lab.Raw("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n"),
-		"no-http": lab.Raw("hello\r\n\r\n"), "status-999": lab.Raw("HTTP/1.1 999 No\r\nContent-Length: 0\r\n\r\n"),
-		"two-lengths": lab.Raw("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab"),
-		"headers":     lab.HeaderBomb(4 << 20), "bomb": lab.GzipBomb(64), "endless": lab.Endless(), "stall": lab.Stall(), "dribble": lab.Dribble(5 * time.Second),
+	for name, fault := range map[string]lookleaptest.Fault{
+		"flood-of-103": lookleaptest.Informational(103, 5000), "101": lookleaptest.Raw("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n"),
+		"no-http": lookleaptest.Raw("hello\r\n\r\n"), "status-999": lookleaptest.Raw("HTTP/1.1 999 No\r\nContent-Length: 0\r\n\r\n"),
+		"two-lengths": lookleaptest.Raw("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab"),
+		"headers":     lookleaptest.HeaderBomb(4 << 20), "bomb": lookleaptest.GzipBomb(64), "endless": lookleaptest.Endless(), "stall": lookleaptest.Stall(), "dribble": lookleaptest.Dribble(5 * time.Second),
 	} {
 		t.Run("ANML-13.7-07/reject-"+name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newStage(t, setting{doc: postable})
-				s.shop.Body("/a", "text/plain", long).Fault("/a", fault)
+				s.shop.File("/a", "text/plain", long).Fault("/a", fault)
 				begin := time.Now()
 				r, err := s.page.Do(t.Context(), Call{Action: "a"})
 				if err == nil {
@@ -141,12 +140,12 @@ func TestHostileDoubt(t *testing.T) {
 		answer    http.Handler
 		doubt     bool
 	}{
-		{"accept-server-error", postable, lab.Status(500), true},
-		{"accept-redirect-elsewhere", postable, lab.Status(303, "Location", "https://b.example/"), true},
+		{"accept-server-error", postable, lookleaptest.Status(500), true},
+		{"accept-redirect-elsewhere", postable, lookleaptest.Status(303, "Location", "https://b.example/"), true},
 		{"accept-unreadable", postable, answering(200, anml.MediaTypeXML, "<anml"), true},
-		{"reject-refused", postable, lab.Status(400), false},
-		{"reject-conflict", postable, lab.Status(409), false},
-		{"reject-reading", gettable, lab.Status(501), false},
+		{"reject-refused", postable, lookleaptest.Status(400), false},
+		{"reject-conflict", postable, lookleaptest.Status(409), false},
+		{"reject-reading", gettable, lookleaptest.Status(501), false},
 	} {
 		t.Run("ANML-11.3-04/"+c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -160,7 +159,7 @@ func TestHostileDoubt(t *testing.T) {
 	t.Run("ANML-11.3-04/reject-not-connected", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newStage(t, setting{doc: strings.ReplaceAll(postable, `endpoint="/a"`, `endpoint="https://api.shop.example/a"`)})
-			s.net.Site("api.shop.example").Connection(lab.Refused)
+			s.net.Site("api.shop.example").Connection(lookleaptest.ConnectionRefused)
 			_, err := s.page.Do(t.Context(), Call{Action: "a"})
 			if text := ErrorText(err); !strings.HasPrefix(text, "The action was not done") {
 				t.Errorf("%s", text)
@@ -213,7 +212,7 @@ func TestHostileTiming(t *testing.T) {
 	t.Run("ANML-11.3-14/accept-caller-leaves-while-waiting", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newStage(t, setting{doc: gettable})
-			s.shop.Handle("/a", lab.Status(429, "Retry-After", "30"))
+			s.shop.Handle("/a", lookleaptest.Status(429, "Retry-After", "30"))
 			ctx, leave := context.WithTimeout(t.Context(), 3*time.Second)
 			defer leave()
 			r, err := s.page.Do(ctx, Call{Action: "a"})
@@ -225,7 +224,7 @@ func TestHostileTiming(t *testing.T) {
 	t.Run("ANML-9.2-01/reject-after-close", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newStage(t, setting{doc: asking, user: User{Profile: ada}})
-			s.shop.Fault("/book", lab.Mute())
+			s.shop.Fault("/book", lookleaptest.Mute())
 			begin := time.Now()
 			time.AfterFunc(time.Second, func() { _ = s.session.Close() })
 			s.does(Call{Action: "book"}, lookleap.CodeClosed)
@@ -244,7 +243,7 @@ func TestHostileTiming(t *testing.T) {
 		s := newStage(t, setting{doc: asking, user: User{Profile: ada}})
 		s.user.Then(func(_ context.Context, r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
 			_ = s.session.Close()
-			return labprompt.Decide(r), nil
+			return lookleaptest.Decide(r), nil
 		})
 		if _, err := s.page.Do(t.Context(), Call{Action: "book"}); err == nil {
 			t.Error("it was done")
@@ -254,7 +253,7 @@ func TestHostileTiming(t *testing.T) {
 	t.Run("ANML-13.4-04/reject-prompter-that-edits", func(t *testing.T) {
 		s := newStage(t, setting{doc: asking, user: User{Profile: ada}})
 		s.user.Then(func(_ context.Context, r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
-			d := labprompt.Decide(r, itemAct, "answer-1")
+			d := lookleaptest.Decide(r, itemAct, "answer-1")
 			for i := range r.Items {
 				r.Items[i].Optional, r.Items[i].ID = false, "answer-2"
 			}
@@ -290,7 +289,7 @@ func (f failingPlans) Get(context.Context, string) ([]byte, error) {
 
 // TestHostileReplays: one approval is one request, however many present it at once.
 func TestHostileReplays(t *testing.T) {
-	s := newStage(t, setting{doc: asking, user: User{Profile: ada, Policy: &UserPolicy{}}, replies: []labprompt.Reply{pendingReply}})
+	s := newStage(t, setting{doc: asking, user: User{Profile: ada, Policy: &UserPolicy{}}, replies: []lookleaptest.Reply{pendingReply}})
 	pending := s.suspended(Call{Action: "book"})
 	t.Run("ANML-9.2-01/reject-at-once", func(t *testing.T) {
 		var wait sync.WaitGroup
@@ -302,7 +301,7 @@ func TestHostileReplays(t *testing.T) {
 				session = s.open(Options{}, User{Profile: ada})
 			}
 			wait.Go(func() {
-				_, err := session.Resume(t.Context(), pending.State, labprompt.Decide(pending.Request))
+				_, err := session.Resume(t.Context(), pending.State, lookleaptest.Decide(pending.Request))
 				mu.Lock()
 				defer mu.Unlock()
 				if err == nil {
@@ -326,7 +325,7 @@ func TestHostileReplays(t *testing.T) {
 				case 1:
 					_, _ = s.page.Do(t.Context(), Call{Action: "get"})
 				case 2:
-					_, _ = s.session.Resume(t.Context(), pending.State, labprompt.Decide(pending.Request))
+					_, _ = s.session.Resume(t.Context(), pending.State, lookleaptest.Decide(pending.Request))
 				case 3:
 					_ = s.page.Tools()
 					_ = s.page.Flow("")
@@ -385,13 +384,13 @@ func TestHostileRecords(t *testing.T) {
 // TestUnlistedAttacks are ways to misbehave that the list of attacks does not name.
 func TestUnlistedAttacks(t *testing.T) {
 	t.Run("reject-plan-with-a-renamed-ask", func(t *testing.T) {
-		s := newStage(t, setting{doc: asking, user: User{Profile: ada}, replies: []labprompt.Reply{pendingReply}})
+		s := newStage(t, setting{doc: asking, user: User{Profile: ada}, replies: []lookleaptest.Reply{pendingReply}})
 		pending := s.suspended(Call{Action: "book"})
-		s.shop.Body("/anml", anml.MediaTypeXML, service(strings.Replace(asking, `field="tel"`, `field="bday"`, 1)))
+		s.shop.File("/anml", anml.MediaTypeXML, service(strings.Replace(asking, `field="tel"`, `field="bday"`, 1)))
 		renamed := strings.Replace(string(pending.State), "tel", "bday", 1)
-		isError(t, second(s.session.Resume(t.Context(), []byte(renamed), labprompt.Decide(pending.Request))), lookleap.ErrPlanInvalid)
+		isError(t, second(s.session.Resume(t.Context(), []byte(renamed), lookleaptest.Decide(pending.Request))), lookleap.ErrPlanInvalid)
 		s.sends()
-		must(t, second(s.session.Resume(t.Context(), pending.State, labprompt.Decide(pending.Request))))
+		must(t, second(s.session.Resume(t.Context(), pending.State, lookleaptest.Decide(pending.Request))))
 		hasTexts(t, string(s.net.Journal().Requests()[0].Body), "!bday", "tel")
 	})
 	t.Run("reject-document-in-a-redirect", func(t *testing.T) {

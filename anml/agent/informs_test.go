@@ -12,7 +12,7 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anmltrust"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // probed is a context that calls a function each time it is asked whether it ended.
@@ -209,9 +209,9 @@ func TestUsageRows(t *testing.T) {
 		for _, id := range []string{"ANML-14.4-04", "ANML-14.4-05"} {
 			t.Run(id+"/reject-after-lifetime-of-"+name, func(t *testing.T) {
 				m := newMemo(t)
-				site := m.net.Site("a.example").Body("/x", anml.MediaTypeXML, strings.Replace(service(inform("x", `usage="cache" `+c.own)), "<anml ", "<anml "+c.document+" ", 1))
+				site := m.net.Site("a.example").File("/x", anml.MediaTypeXML, strings.Replace(service(inform("x", `usage="cache" `+c.own)), "<anml ", "<anml "+c.document+" ", 1))
 				if c.http != "" {
-					site.Fault("/x", lab.Header("Cache-Control", c.http))
+					site.Fault("/x", lookleaptest.Header("Cache-Control", c.http))
 				}
 				_, err := m.s.Open(t.Context(), "https://a.example/x")
 				must(t, err)
@@ -283,7 +283,7 @@ func TestUsageRows(t *testing.T) {
 		})
 		t.Run("reject-permission-over-http", func(t *testing.T) {
 			m := newMemo(t)
-			host := m.net.Host()
+			host := m.net.StubHost()
 			host.Fetcher = unreported(m.net)
 			var err error
 			m.s, err = New(host, Options{}).NewSession(User{Store: m.store})

@@ -11,8 +11,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
-	"github.com/lookleap/lookleap/internal/lab"
-	"github.com/lookleap/lookleap/internal/lab/labprompt"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // The tests of this package are set in three scenes, in the order of the draft: a finding looks
@@ -24,18 +23,18 @@ import (
 var start = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
 
 // newLab is an internet whose clock stands still at start.
-func newLab(t testing.TB) *lab.Internet {
+func newLab(t testing.TB) *lookleaptest.Internet {
 	t.Helper()
-	net := lab.ForTest(t)
+	net := lookleaptest.ForTest(t)
 	net.Clock().Freeze()
 	net.Clock().Set(start)
 	return net
 }
 
 // newSession is a session of a user on a lab.
-func newSession(t testing.TB, net *lab.Internet, u User, o Options) *Session {
+func newSession(t testing.TB, net *lookleaptest.Internet, u User, o Options) *Session {
 	t.Helper()
-	return sessionOn(t, net.Host(), u, o)
+	return sessionOn(t, net.StubHost(), u, o)
 }
 
 func sessionOn(t testing.TB, host *lookleap.Host, u User, o Options) *Session {
@@ -114,7 +113,7 @@ func hasTexts(t testing.TB, shown string, want ...string) {
 }
 
 // hasRequests checks which requests reached a host, "GET /path" each.
-func hasRequests(t testing.TB, net *lab.Internet, host string, want ...string) {
+func hasRequests(t testing.TB, net *lookleaptest.Internet, host string, want ...string) {
 	t.Helper()
 	if got := net.Journal().Paths(host); !slices.Equal(got, want) {
 		t.Errorf("requests to %s: %q, want %q", host, got, want)
@@ -130,7 +129,7 @@ func service(sections string) string {
 }
 
 // serve puts a document (or its sections) at a path of a site, as XML or as JSON.
-func serve(t testing.TB, site *lab.Site, path, doc string, asJSON bool) {
+func serve(t testing.TB, site *lookleaptest.Site, path, doc string, asJSON bool) {
 	t.Helper()
 	if !strings.HasPrefix(doc, "<?xml") {
 		doc = service(doc)
@@ -139,7 +138,7 @@ func serve(t testing.TB, site *lab.Site, path, doc string, asJSON bool) {
 	if asJSON {
 		doc, mediaType = jsonOf(t, doc), anml.MediaTypeJSON
 	}
-	site.Body(path, mediaType, doc)
+	site.File(path, mediaType, doc)
 }
 
 func jsonOf(t testing.TB, xml string) string {
@@ -152,7 +151,7 @@ func jsonOf(t testing.TB, xml string) string {
 }
 
 // pageFor serves a document (or its sections) at a URL of a lab and opens it.
-func pageFor(t testing.TB, net *lab.Internet, s *Session, url, doc string) *Page {
+func pageFor(t testing.TB, net *lookleaptest.Internet, s *Session, url, doc string) *Page {
 	t.Helper()
 	host, path, _ := strings.Cut(strings.TrimPrefix(url, "https://"), "/")
 	serve(t, net.Site(host), "/"+path, doc, false)
@@ -234,8 +233,8 @@ const (
 // finding is a lab with one shop, and a session that looks for its document.
 type finding struct {
 	*testing.T
-	net  *lab.Internet
-	site *lab.Site
+	net  *lookleaptest.Internet
+	site *lookleaptest.Site
 	s    *Session
 	told []Notice
 }
@@ -261,7 +260,7 @@ func (f *finding) session(change ...func(*User, *Options)) *Session {
 // on begins a session on a foreign Fetcher.
 func (f *finding) on(fetcher lookleap.Fetcher, o Options) *Session {
 	f.Helper()
-	host := f.net.Host()
+	host := f.net.StubHost()
 	host.Fetcher = fetcher
 	return sessionOn(f.T, host, f.user(), o)
 }
@@ -322,30 +321,30 @@ func (f fetcherFunc) RoundTrip(r *http.Request) (*http.Response, error) { return
 // stand is where a test of decisions takes place.
 type stand struct {
 	*testing.T
-	net  *lab.Internet
+	net  *lookleaptest.Internet
 	user User
 	opts Options
-	ask  *labprompt.Prompter // nil: no one can be asked
+	ask  *lookleaptest.Prompter // nil: no one can be asked
 	s    *Session
 }
 
 // newStand makes a stand whose user answers by a script; without replies, no one can be
 // asked.
-func newStand(t *testing.T, replies ...labprompt.Reply) *stand {
+func newStand(t *testing.T, replies ...lookleaptest.Reply) *stand {
 	st := &stand{T: t, net: newLab(t), user: User{Profile: ann, Policy: &UserPolicy{}}}
 	if replies != nil {
-		st.ask = labprompt.New(t, replies...)
+		st.ask = lookleaptest.NewPrompter(t, replies...)
 	}
 	return st
 }
 
 // asker is a user who can be asked where no question is expected.
-func asker(t *testing.T) *stand { return newStand(t, labprompt.Deny()) }
+func asker(t *testing.T) *stand { return newStand(t, lookleaptest.Refuse()) }
 
 func (st *stand) session() *Session {
 	st.Helper()
 	if st.s == nil {
-		host := st.net.Host()
+		host := st.net.StubHost()
 		if st.ask != nil {
 			host.Prompter = st.ask
 		}
@@ -408,11 +407,11 @@ var book = Call{Action: "book"}
 // user answers by a script, and everything that is sent because of it.
 type stage struct {
 	*testing.T
-	net     *lab.Internet
+	net     *lookleaptest.Internet
 	host    *lookleap.Host
-	user    *labprompt.Prompter
+	user    *lookleaptest.Prompter
 	session *Session
-	shop    *lab.Site
+	shop    *lookleaptest.Site
 	page    *Page
 }
 
@@ -420,7 +419,7 @@ type stage struct {
 type setting struct {
 	options Options
 	user    User
-	replies []labprompt.Reply
+	replies []lookleaptest.Reply
 	doc     string       // sections of the document, or all of it
 	json    bool         // served as JSON
 	answer  http.Handler // of every other path; nil: 204
@@ -432,19 +431,19 @@ const documentURL = "https://www.shop.example/anml"
 
 func newStage(t *testing.T, set setting) *stage {
 	t.Helper()
-	s := &stage{T: t, net: lab.ForTest(t)}
-	s.host = s.net.Host()
+	s := &stage{T: t, net: lookleaptest.ForTest(t)}
+	s.host = s.net.StubHost()
 	if set.replies == nil {
-		set.replies = []labprompt.Reply{labprompt.Approve()}
+		set.replies = []lookleaptest.Reply{lookleaptest.Approve()}
 	}
-	s.user = labprompt.New(t, set.replies...)
+	s.user = lookleaptest.NewPrompter(t, set.replies...)
 	s.host.Prompter = s.user
 	if set.host != nil {
 		set.host(s.host)
 	}
 	s.shop = s.net.Site("www.shop.example")
 	if set.answer == nil {
-		set.answer = lab.Status(http.StatusNoContent)
+		set.answer = lookleaptest.Status(http.StatusNoContent)
 	}
 	s.shop.Handle("*", set.answer)
 	if set.before != nil {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // keeping returns a finding of a user with a store, and an option for another session with that store.
@@ -154,8 +154,8 @@ func TestGone(t *testing.T) {
 	t.Run("ANML-6.5.1-14/reject-what-plain-http-says", func(t *testing.T) {
 		f := newFinding(t)
 		f.site.Plain().Status(wellKnownPath, 410)
-		host, store := f.net.Host(), lookleap.NewMemoryStore()
-		host.Fetcher = f.net.ForeignTransport()
+		host, store := f.net.StubHost(), lookleap.NewMemoryStore()
+		host.Fetcher = f.net.Unguarded()
 		hasCode(t, second(sessionOn(t, host, User{Store: store}, Options{}).Discover(t.Context(), "http://shop.example")), lookleap.CodeNotHTTPS)
 		if keys := placesIn(store); len(keys) != 0 {
 			t.Error(keys)
@@ -298,7 +298,7 @@ func TestMoved(t *testing.T) {
 	for name, dead := range map[string]func(*finding){
 		"404":         func(f *finding) { f.site.Status("/new", 404) },
 		"410":         func(f *finding) { f.site.Status("/new", 410) },
-		"unreachable": func(f *finding) { f.site.Fault("/new", lab.Reset()) },
+		"unreachable": func(f *finding) { f.site.Fault("/new", lookleaptest.Reset()) },
 	} {
 		t.Run("ANML-6.5.1-09/accept-back-from-a-dead-target-"+name, func(t *testing.T) {
 			f := newFinding(t)
@@ -335,7 +335,7 @@ func TestMoved(t *testing.T) {
 		f.net.Site("bank.example").Handle("/a", document(titled))
 		permanent(f, wellKnownPath, "https://bank.example/a", 301)
 		f.site.Plain()
-		hasCode(t, second(f.on(f.net.ForeignTransport(), Options{}).Discover(t.Context(), "http://shop.example")), lookleap.CodeNotHTTPS)
+		hasCode(t, second(f.on(f.net.Unguarded(), Options{}).Discover(t.Context(), "http://shop.example")), lookleap.CodeNotHTTPS)
 		f.requests("shop.example")
 	})
 	t.Run("ANML-6.5.1-09/reject-a-record-of-a-time-to-come", func(t *testing.T) { // the clock was set back
@@ -375,7 +375,7 @@ func TestMoved(t *testing.T) {
 			permanent(f, wellKnownPath, "/new", 301)
 			f.site.Handle("/new", document(titled))
 			f.finds(f.s, "Shop")
-			f.site.Fault("/new", lab.Mute())
+			f.site.Fault("/new", lookleaptest.Mute())
 			time.AfterFunc(time.Second, func() { _ = f.s.Close() })
 			f.fails(f.s, lookleap.CodeClosed)
 			equals(t, len(placesIn(store)), 1)

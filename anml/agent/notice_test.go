@@ -7,33 +7,33 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 func TestNoticesOfFailures(t *testing.T) {
 	for name, c := range map[string]struct {
-		spoil func(*lab.Site)
+		spoil func(*lookleaptest.Site)
 		want  NoticeKind
 		code  lookleap.Code
 	}{
-		"not-well-formed": {func(s *lab.Site) { s.Body("/page", anml.MediaTypeXML, "<anml") }, NoticeInvalid, "unexpected-end"},
-		"json":            {func(s *lab.Site) { s.Body("/page", anml.MediaTypeJSON, `{"anml":"1.0","anml":"1.0"}`) }, NoticeInvalid, "json-duplicate-name"},
-		"role": {func(s *lab.Site) {
-			s.Body("/page", anml.MediaTypeXML, strings.Replace(service(titled), `"service"`, `"x"`, 1))
-		}, NoticeInvalid, anml.CodeRoleConflict},
-		"limit": {func(s *lab.Site) {
-			s.Body("/page", anml.MediaTypeXML, service(strings.Repeat("<x>", 40)+strings.Repeat("</x>", 40)))
+		"not-well-formed": {func(s *lookleaptest.Site) { s.File("/page", anml.MediaTypeXML, "<anml") }, NoticeInvalid, "unexpected-end"},
+		"json":            {func(s *lookleaptest.Site) { s.File("/page", anml.MediaTypeJSON, `{"anml":"1.0","anml":"1.0"}`) }, NoticeInvalid, "json-duplicate-name"},
+		"role": {func(s *lookleaptest.Site) {
+			s.File("/page", anml.MediaTypeXML, strings.Replace(service(titled), `"service"`, `"x"`, 1))
+		}, NoticeInvalid, "role-conflict"},
+		"limit": {func(s *lookleaptest.Site) {
+			s.File("/page", anml.MediaTypeXML, service(strings.Repeat("<x>", 40)+strings.Repeat("</x>", 40)))
 		}, NoticeInvalid, lookleap.CodeLimit},
-		"version": {func(s *lab.Site) {
-			s.Body("/page", anml.MediaTypeXML, strings.Replace(service(titled), "anml:1.0", "anml:2.0", 1))
+		"version": {func(s *lookleaptest.Site) {
+			s.File("/page", anml.MediaTypeXML, strings.Replace(service(titled), "anml:1.0", "anml:2.0", 1))
 		}, NoticeUnsupported, anml.CodeVersion},
-		"unreachable": {func(s *lab.Site) { s.Fault("/page", lab.Reset()) }, NoticeUnreachable, lookleap.CodeConnReset},
-		"401":         {func(s *lab.Site) { s.Status("/page", 401) }, NoticeAuthRequired, lookleap.CodeBadStatus},
-		"500":         {func(s *lab.Site) { s.Status("/page", 500) }, NoticeServerError, lookleap.CodeBadStatus},
-		"502":         {func(s *lab.Site) { s.Status("/page", 502) }, NoticeServerError, lookleap.CodeBadStatus},
-		"503":         {func(s *lab.Site) { s.Status("/page", 503) }, NoticeUnavailable, lookleap.CodeBadStatus},
-		"404":         {func(s *lab.Site) { s.Status("/page", 404) }, "", lookleap.CodeBadStatus},
-		"html":        {func(s *lab.Site) { s.Body("/page", "text/html", "") }, "", lookleap.CodeMediaType},
+		"unreachable": {func(s *lookleaptest.Site) { s.Fault("/page", lookleaptest.Reset()) }, NoticeUnreachable, lookleap.CodeConnReset},
+		"401":         {func(s *lookleaptest.Site) { s.Status("/page", 401) }, NoticeAuthRequired, lookleap.CodeBadStatus},
+		"500":         {func(s *lookleaptest.Site) { s.Status("/page", 500) }, NoticeServerError, lookleap.CodeBadStatus},
+		"502":         {func(s *lookleaptest.Site) { s.Status("/page", 502) }, NoticeServerError, lookleap.CodeBadStatus},
+		"503":         {func(s *lookleaptest.Site) { s.Status("/page", 503) }, NoticeUnavailable, lookleap.CodeBadStatus},
+		"404":         {func(s *lookleaptest.Site) { s.Status("/page", 404) }, "", lookleap.CodeBadStatus},
+		"html":        {func(s *lookleaptest.Site) { s.File("/page", "text/html", "") }, "", lookleap.CodeMediaType},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFinding(t)

@@ -12,7 +12,7 @@ import (
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anmltrust"
 	"github.com/lookleap/lookleap/internal/domain"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // mustParse is a canonical URL.
@@ -73,7 +73,7 @@ func TestTransport(t *testing.T) {
 			f.site.Handle(wellKnownPath, document(titled))
 			f.finds(f.s, "Shop")
 		})
-		for name, c := range map[string]lab.Certificate{"expired": lab.Expired, "wrong-host": lab.WrongName, "self-signed": lab.SelfSigned} {
+		for name, c := range map[string]lookleaptest.Certificate{"expired": lookleaptest.CertificateExpired, "wrong-host": lookleaptest.CertificateWrongName, "self-signed": lookleaptest.CertificateSelfSigned} {
 			t.Run(id+"/reject-"+name, func(t *testing.T) {
 				f := newFinding(t)
 				f.site.Plain().Certificate(c).Handle(wellKnownPath, document(titled))
@@ -86,8 +86,8 @@ func TestTransport(t *testing.T) {
 		}
 		t.Run(id+"/reject-a-careless-fetcher", func(t *testing.T) {
 			f := newFinding(t)
-			f.site.Certificate(lab.SelfSigned).Handle(wellKnownPath, document(titled))
-			careless := f.net.ForeignTransport()
+			f.site.Certificate(lookleaptest.CertificateSelfSigned).Handle(wellKnownPath, document(titled))
+			careless := f.net.Unguarded()
 			careless.TLSClientConfig = &tls.Config{InsecureSkipVerify: true}
 			f.fails(f.on(careless, Options{}), lookleap.CodeTLS)
 			f.requests("shop.example")
@@ -139,7 +139,7 @@ func TestTransport(t *testing.T) {
 	t.Run("ANML-13.6-03/reject-by-default", func(t *testing.T) {
 		f := newFinding(t)
 		f.site.Plain().Handle("/a", document(titled))
-		hasCode(f, second(f.on(f.net.ForeignTransport(), Options{}).Open(t.Context(), "http://shop.example/a")), lookleap.CodeNotHTTPS)
+		hasCode(f, second(f.on(f.net.Unguarded(), Options{}).Open(t.Context(), "http://shop.example/a")), lookleap.CodeNotHTTPS)
 		f.requests("shop.example")
 	})
 	t.Run("ANML-13.6-03/reject-an-unreported-connection", func(t *testing.T) {
@@ -154,8 +154,8 @@ func TestTransport(t *testing.T) {
 }
 
 // unreported is a fetcher that does not report its connections.
-func unreported(net *lab.Internet) lookleap.Fetcher {
-	inner := net.Fetcher()
+func unreported(net *lookleaptest.Internet) lookleap.Fetcher {
+	inner := net.Fetcher(lookleap.FetcherOptions{})
 	return fetcherFunc(func(r *http.Request) (*http.Response, error) {
 		return inner.RoundTrip(r.WithContext(context.Background()))
 	})
@@ -233,12 +233,12 @@ func TestNegotiation(t *testing.T) {
 	twin := `{"anml":"1.0","role":"service","head":{"title":"Shop"}}`
 	t.Run("ANML-7-04/accept-what-the-type-says", func(t *testing.T) {
 		f := newFinding(t)
-		f.site.Body(wellKnownPath, anml.MediaTypeJSON+"; charset=utf-8", twin)
+		f.site.File(wellKnownPath, anml.MediaTypeJSON+"; charset=utf-8", twin)
 		equals(t, f.finds(f.s, "Shop").Document().Format(), anml.JSON)
 	})
 	t.Run("ANML-7-04/reject-another-body", func(t *testing.T) {
 		f := newFinding(t)
-		f.site.Body("/a", anml.MediaTypeXML, twin).Body("/b", anml.MediaTypeJSON, service(titled))
+		f.site.File("/a", anml.MediaTypeXML, twin).File("/b", anml.MediaTypeJSON, service(titled))
 		for _, path := range []string{"/a", "/b"} {
 			_, err := f.s.Open(t.Context(), shopOrigin+path)
 			if !errors.Is(err, anml.ErrNotWellFormed) {
@@ -248,7 +248,7 @@ func TestNegotiation(t *testing.T) {
 	})
 	t.Run("ANML-6.3-03/accept-generic-types", func(t *testing.T) {
 		f := newFinding(t)
-		f.site.Body(wellKnownPath, "application/xml", service(titled)).Body("/a", "application/json", twin)
+		f.site.File(wellKnownPath, "application/xml", service(titled)).File("/a", "application/json", twin)
 		f.finds(f.s, "Shop")
 		hasCode(f, second(f.s.Open(t.Context(), shopOrigin+"/a")), lookleap.CodeMediaType)
 		s := f.session(func(_ *User, o *Options) { o.Read.AcceptGenericTypes = true })
@@ -273,7 +273,7 @@ func TestNegotiation(t *testing.T) {
 			`{"error":"not found"}`: "application/json", "oops": "application/json",
 		} {
 			f := newFinding(t, func(_ *User, o *Options) { o.Read.AcceptMissingNamespace = true })
-			f.site.Body(wellKnownPath, mediaType, body)
+			f.site.File(wellKnownPath, mediaType, body)
 			f.fails(f.s, CodeNoANML)
 			if len(f.told) != 0 {
 				t.Error(body, f.told)

@@ -10,8 +10,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
-	"github.com/lookleap/lookleap/internal/lab"
-	"github.com/lookleap/lookleap/internal/lab/labprompt"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // answering answers with a status, a media type and a body.
@@ -63,7 +62,7 @@ func TestAnswers(t *testing.T) {
 		})
 	}
 	t.Run("ANML-11.3-04/accept-unfinished", func(t *testing.T) {
-		_, r := answer(t, lab.Status(202), lookleap.CodeOK)
+		_, r := answer(t, lookleaptest.Status(202), lookleap.CodeOK)
 		equals(t, r.Outcome, anml.OutcomeAccepted)
 	})
 	for name, h := range map[string]http.Handler{
@@ -112,7 +111,7 @@ func TestAnswers(t *testing.T) {
 	for accept, want := range map[string]string{"*/*": anml.MediaTypeJSON, "text/html": anml.MediaTypeJSON, anml.MediaTypeXML: anml.MediaTypeXML} {
 		t.Run("ANML-11.3-02/accept-format-after-"+strings.NewReplacer("/", "-", "*", "any").Replace(accept), func(t *testing.T) {
 			s := newStage(t, setting{doc: asking, json: true, user: User{Profile: ada}})
-			s.shop.Handle("/book", lab.Status(204, "Accept", accept))
+			s.shop.Handle("/book", lookleaptest.Status(204, "Accept", accept))
 			s.does(Call{Action: "book"}, lookleap.CodeOK)
 			s.does(Call{Action: "book"}, lookleap.CodeOK)
 			equals(t, s.net.Journal().Requests()[1].Header.Get("Content-Type"), want)
@@ -231,13 +230,13 @@ func TestReconsent(t *testing.T) {
 		"reject-no-document":          {409, "", []string{"email", "tel"}, lookleap.CodeConflict},
 	} {
 		t.Run("ANML-8.7.3-08/"+name, func(t *testing.T) {
-			var events lab.Events
-			s := newStage(t, setting{doc: asking, user: User{Profile: ada}, replies: []labprompt.Reply{labprompt.ApproveUntil(time.Now().Add(time.Hour))},
+			var events lookleaptest.Events
+			s := newStage(t, setting{doc: asking, user: User{Profile: ada}, replies: []lookleaptest.Reply{lookleaptest.ApproveUntil(time.Now().Add(time.Hour))},
 				host: func(h *lookleap.Host) { h.Observe = events.Observe }})
 			s.does(book, lookleap.CodeOK) // the user agrees for an hour
-			s.user.Then(labprompt.Approve())
+			s.user.Then(lookleaptest.Approve())
 			if c.doc == "" {
-				s.shop.Handle("/book", lab.Status(c.status))
+				s.shop.Handle("/book", lookleaptest.Status(c.status))
 			} else {
 				s.shop.Handle("/book", answering(c.status, anml.MediaTypeXML, service(c.doc)))
 			}
@@ -262,7 +261,7 @@ func TestReconsent(t *testing.T) {
 			}
 			s.page = r.Page
 			before := len(s.user.Requests())
-			s.user.Then(labprompt.Approve())
+			s.user.Then(lookleaptest.Approve())
 			s.does(book, c.code)
 			asks := slices.ContainsFunc(s.user.Requests()[before].Items, func(item lookleap.ConsentItem) bool { return item.ID != itemAct })
 			equals(t, asks, strings.Contains(name, "again") || strings.Contains(name, "other"))
@@ -358,7 +357,7 @@ func TestSerializationOfResponses(t *testing.T) {
 		t.Run("ANML-11.1-03/accept-"+name, func(t *testing.T) {
 			s := newStage(t, setting{doc: c.doc, json: c.json, user: User{Profile: ann}, options: Options{Format: c.host}, before: func(s *stage) {
 				if c.accept != "" {
-					s.shop.Fault("/anml", lab.Header("Accept", c.accept))
+					s.shop.Fault("/anml", lookleaptest.Header("Accept", c.accept))
 				}
 			}})
 			s.does(book, lookleap.CodeOK)
@@ -367,7 +366,7 @@ func TestSerializationOfResponses(t *testing.T) {
 	}
 	t.Run("ANML-11.1-03/accept-prior-accept-of-an-action", func(t *testing.T) {
 		s := newStage(t, setting{doc: doc, user: User{Profile: ann}})
-		s.shop.Handle("/book", lab.Sequence(lab.Status(204, "Accept", anml.MediaTypeJSON), lab.Status(204, "Accept", "text/html"), lab.Status(204)))
+		s.shop.Handle("/book", lookleaptest.Sequence(lookleaptest.Status(204, "Accept", anml.MediaTypeJSON), lookleaptest.Status(204, "Accept", "text/html"), lookleaptest.Status(204)))
 		for _, want := range []string{anml.MediaTypeXML, anml.MediaTypeJSON, anml.MediaTypeJSON} {
 			s.net.Journal().Clear()
 			s.does(book, lookleap.CodeOK)
@@ -377,7 +376,7 @@ func TestSerializationOfResponses(t *testing.T) {
 	t.Run("ANML-11.1-03/reject-accept-of-another-origin", func(t *testing.T) {
 		s := newStage(t, setting{doc: strings.Replace(doc, `endpoint="/book"`, `endpoint="https://api.shop.example/book"`, 1), user: User{Profile: ann}, before: func(s *stage) {
 			s.net.Site("api.shop.example").Status("*", 204)
-			s.shop.Fault("/anml", lab.Header("Accept", anml.MediaTypeJSON))
+			s.shop.Fault("/anml", lookleaptest.Header("Accept", anml.MediaTypeJSON))
 		}})
 		s.does(book, lookleap.CodeOK)
 		equals(t, s.net.Journal().Requests("api.shop.example")[0].Header.Get("Content-Type"), anml.MediaTypeXML)

@@ -10,8 +10,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml/agent"
-	"github.com/lookleap/lookleap/internal/lab"
-	"github.com/lookleap/lookleap/internal/lab/labprompt"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // pages serves a result in n pages at /r?page=1 and so on.
@@ -66,7 +65,7 @@ func TestPager(t *testing.T) {
 		t.Run(id+"/reject-eleventh", func(t *testing.T) {
 			r := newRetail(t)
 			r.pages(30)
-			user := r.asks(labprompt.Deny())
+			user := r.asks(lookleaptest.Refuse())
 			g := r.pager(first)
 			for range 9 {
 				must(t, second(g.Next(t.Context(), agent.PageWanted)))
@@ -89,7 +88,7 @@ func TestPager(t *testing.T) {
 	t.Run("ANML-11.5-04/accept-ten-more", func(t *testing.T) {
 		r := newRetail(t)
 		r.pages(30)
-		user := r.asks(labprompt.Approve(), labprompt.Deny())
+		user := r.asks(lookleaptest.Approve(), lookleaptest.Refuse())
 		g := r.pager(first)
 		for i := range 19 {
 			if _, err := g.Next(t.Context(), agent.PageWanted); err != nil {
@@ -104,30 +103,30 @@ func TestPager(t *testing.T) {
 		r := newRetail(t)
 		r.pages(30)
 		r.options.Limits.Pages = 2
-		r.asks(labprompt.Pending())
+		r.asks(lookleaptest.Pending())
 		g := r.pager(first)
 		_, _ = g.Next(t.Context(), agent.PageWanted)
 		_, err := g.Next(t.Context(), agent.PageWanted)
 		pending := pendingOf(t, err)
 		r.session = nil // another process
-		on, err := r.start().ResumePager(t.Context(), pending.State, labprompt.Decide(pending.Request))
+		on, err := r.start().ResumePager(t.Context(), pending.State, lookleaptest.Decide(pending.Request))
 		must(t, err)
 		p, err := on.Next(t.Context(), agent.PageWanted)
 		if err != nil || !strings.Contains(p.Document().Body().Text(), "entry 3") {
 			t.Errorf("%v", err)
 		}
-		isError(t, second(r.start().ResumePager(t.Context(), pending.State, labprompt.Decide(pending.Request))), lookleap.ErrAlreadyDone)
+		isError(t, second(r.start().ResumePager(t.Context(), pending.State, lookleaptest.Decide(pending.Request))), lookleap.ErrAlreadyDone)
 	})
 	t.Run("ANML-11.5-04/reject-other-plan", func(t *testing.T) {
 		r := newRetail(t)
-		user := r.asks(labprompt.Pending())
+		user := r.asks(lookleaptest.Pending())
 		p := r.open(`<interact><action id="a" method="POST" endpoint="/a" confirm="true"/></interact>`)
 		_, err := p.Do(t.Context(), agent.Call{Action: "a"})
 		var pending *lookleap.PendingError
 		if !errors.As(err, &pending) || len(user.Requests()) != 1 {
 			t.Fatal(err)
 		}
-		hasCode(t, second(r.start().ResumePager(t.Context(), pending.State, labprompt.Decide(pending.Request))), lookleap.CodePlanInvalid)
+		hasCode(t, second(r.start().ResumePager(t.Context(), pending.State, lookleaptest.Decide(pending.Request))), lookleap.CodePlanInvalid)
 	})
 
 	loops := []struct {
@@ -158,7 +157,7 @@ func TestPager(t *testing.T) {
 				r := newRetail(t)
 				r.serve("shop.example", "/1", body("one", c.path))
 				two := documentOf(body("two", c.second))
-				r.net.Site("shop.example").Body("/2", "application/anml+xml", two)
+				r.net.Site("shop.example").File("/2", "application/anml+xml", two)
 				r.serve("shop.example", "/copy", body("two", "/yet-another"))
 				r.net.Site("shop.example").Redirect("/redirect", "/1").Redirect("/away", "https://other.example/3")
 				r.serve("other.example", "/3", body("three", ""))
@@ -230,7 +229,7 @@ func TestPager(t *testing.T) {
 		r := newRetail(t)
 		r.serve("shop.example", "/1", body("one", "/2"))
 		r.serve("shop.example", "/2", body("two", ""))
-		r.net.Site("shop.example").Fault("/2", lab.Replace("<"))
+		r.net.Site("shop.example").Fault("/2", lookleaptest.Replace("<"))
 		g := r.pager("https://shop.example/1")
 		if _, err := g.Next(t.Context(), agent.PageWanted); err == nil {
 			t.Fatal("read")
@@ -406,12 +405,12 @@ func TestCursor(t *testing.T) {
 		r := newRetail(t)
 		r.options.Limits.Pages = 1
 		r.pages(3)
-		r.asks(labprompt.Pending())
+		r.asks(lookleaptest.Pending())
 		g := r.pager("https://shop.example/r?page=1")
 		_, err := g.Next(t.Context(), agent.PageWanted)
 		pending := pendingOf(t, err)
 		r.session = nil
-		on, err := r.start().ResumePager(t.Context(), pending.State, labprompt.Decide(pending.Request))
+		on, err := r.start().ResumePager(t.Context(), pending.State, lookleaptest.Decide(pending.Request))
 		if err != nil || on.Cursor() != g.Cursor() || on.Cursor().Raw() != "c-1" {
 			t.Errorf("%v, %v", err, on.Cursor())
 		}

@@ -12,22 +12,21 @@ import (
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anml/agent"
 	"github.com/lookleap/lookleap/anmltrust"
-	"github.com/lookleap/lookleap/internal/lab"
-	"github.com/lookleap/lookleap/internal/lab/labprompt"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // retail is a shop that shows what it carries of a brand: the story of section
 // 12.7, at https://shop.example/anml.
 type retail struct {
 	*testing.T
-	net     *lab.Internet
+	net     *lookleaptest.Internet
 	host    *lookleap.Host
 	options agent.Options
 	user    agent.User
 	session *agent.Session
 	json    bool // documents are served as JSON
 
-	events lab.Events
+	events lookleaptest.Events
 }
 
 var opening = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
@@ -36,7 +35,7 @@ const shopURL = "https://shop.example/anml"
 
 func newRetail(t *testing.T) *retail {
 	t.Helper()
-	net := lab.ForTest(t)
+	net := lookleaptest.ForTest(t)
 	net.Clock().Freeze()
 	net.Clock().Set(opening)
 	return newRetailOn(t, net)
@@ -105,8 +104,8 @@ func sameList[T comparable](t testing.TB, got, want []T) {
 }
 
 // newRetailOn is a shop on an internet whose clock may run.
-func newRetailOn(t *testing.T, net *lab.Internet) *retail {
-	r := &retail{T: t, net: net, host: net.Host()}
+func newRetailOn(t *testing.T, net *lookleaptest.Internet) *retail {
+	r := &retail{T: t, net: net, host: net.StubHost()}
 	r.host.Observe = r.events.Observe
 	return r
 }
@@ -118,7 +117,7 @@ func (r *retail) grants(tier int, sections ...string) *retail {
 	if len(sections) > 0 {
 		scope = `"` + strings.Join(sections, `","`) + `"`
 	}
-	r.net.Site("brand.example").Body("/.well-known/anml-trust", anmltrust.ManifestMediaType, fmt.Sprintf(
+	r.net.Site("brand.example").File("/.well-known/anml-trust", anmltrust.ManifestMediaType, fmt.Sprintf(
 		`{"version":"1.0","site":"brand.example","issued":"2026-05-01T00:00:00Z","expires":"2026-06-20T00:00:00Z","authorized-domains":[{"domain":"shop.example","tier":%d,"scope":[%s]}]}`, tier, scope))
 	return r
 }
@@ -149,7 +148,7 @@ func (r *retail) serve(host, path, sections string) {
 		must(r, err)
 		body, mediaType = string(data), anml.MediaTypeJSON
 	}
-	r.net.Site(host).Body(path, mediaType, body)
+	r.net.Site(host).File(path, mediaType, body)
 }
 
 func documentOf(sections string) string {
@@ -169,8 +168,8 @@ func (r *retail) start() *agent.Session {
 }
 
 // asks makes the user answer by a script.
-func (r *retail) asks(replies ...labprompt.Reply) *labprompt.Prompter {
-	p := labprompt.New(r.T, replies...)
+func (r *retail) asks(replies ...lookleaptest.Reply) *lookleaptest.Prompter {
+	p := lookleaptest.NewPrompter(r.T, replies...)
 	r.host.Prompter = p
 	return p
 }

@@ -7,8 +7,7 @@ import (
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anml/agent"
 	"github.com/lookleap/lookleap/anmltrust"
-	"github.com/lookleap/lookleap/internal/lab"
-	"github.com/lookleap/lookleap/internal/lab/labprompt"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // TestTextOfRules: a model reads the rule that the decisions use, and no authorization that has ended.
@@ -64,7 +63,7 @@ func TestCertificateOfAnotherSite(t *testing.T) {
 	} {
 		t.Run("ANML-12-01/"+name, func(t *testing.T) {
 			r := newRetail(t)
-			r.net.Site("shop.example").Certificate(lab.SharedName)
+			r.net.Site("shop.example").Certificate(lookleaptest.CertificateSharedName)
 			p := r.open(doc)
 			r.says(p, site, "persona", "", 0)
 			if !p.Persona(site).Tone.Empty() || p.ServingDomain() != "shop.example" {
@@ -148,7 +147,7 @@ func TestWhoAsks(t *testing.T) {
 			t.Run(c.name+map[bool]string{true: "-json"}[json], func(t *testing.T) {
 				r := newRetail(t)
 				r.json = json
-				r.asks(labprompt.Deny())
+				r.asks(lookleaptest.Refuse())
 				if c.tier > 0 {
 					r.grants(c.tier, c.scope...)
 				}

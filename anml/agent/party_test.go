@@ -10,7 +10,7 @@ import (
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anml/agent"
 	"github.com/lookleap/lookleap/anmltrust"
-	"github.com/lookleap/lookleap/internal/lab/labprompt"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // everything is a site with every section.
@@ -150,7 +150,7 @@ func TestLayeredIdentity(t *testing.T) {
 	} {
 		t.Run("ANML-12.7-09/"+c.name, func(t *testing.T) {
 			r := newRetail(t).grants(c.tier, c.sections...)
-			r.asks(labprompt.Approve())
+			r.asks(lookleaptest.Approve())
 			r.net.Site("shop.example").Status("/do", 204)
 			p := r.open(shopSite + `<site domain="brand.example"><interact><action id="do" method="POST" endpoint="https://shop.example/do"/></interact></site>`)
 			r.net.Journal().Clear()
@@ -171,7 +171,7 @@ func TestLayeredIdentity(t *testing.T) {
 	})
 	t.Run("ANML-12.7-13/reject-brand-in-prompt", func(t *testing.T) {
 		r := newRetail(t).grants(2, "persona", "aesthetic", "knowledge")
-		user := r.asks(labprompt.Deny())
+		user := r.asks(lookleaptest.Refuse())
 		p := r.open(bothSites)
 		_, _ = p.Do(t.Context(), agent.Call{Site: shop, Action: "add-to-cart"})
 		asked := user.Requests()
@@ -347,7 +347,7 @@ func TestExplain(t *testing.T) {
 	})
 	t.Run(id+"/reject-query", func(t *testing.T) {
 		r := newRetail(t)
-		r.net.Site("shop.example").Body("/anml", anml.MediaTypeXML, documentOf(head("")))
+		r.net.Site("shop.example").File("/anml", anml.MediaTypeXML, documentOf(head("")))
 		p, err := r.start().Open(t.Context(), shopURL+"?token=secret")
 		must(t, err)
 		if data, _ := json.Marshal(p.Explain()); strings.Contains(string(data)+p.Explain().String(), "secret") {

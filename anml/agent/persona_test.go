@@ -11,7 +11,7 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anml/agent"
-	"github.com/lookleap/lookleap/internal/lab/labprompt"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // persona opens a document that holds this persona alone.
@@ -174,7 +174,7 @@ func TestPersonaRows(t *testing.T) {
 	})
 	t.Run("ANML-8.8.8-01/accept-object", func(t *testing.T) {
 		r := newRetail(t)
-		r.net.Site("shop.example").Body("/anml", anml.MediaTypeJSON, `{"anml":"1.0","role":"service","persona":{"vocabulary":{"avoid":["cheap",{"content":"bargain"}]}}}`)
+		r.net.Site("shop.example").File("/anml", anml.MediaTypeJSON, `{"anml":"1.0","role":"service","persona":{"vocabulary":{"avoid":["cheap",{"content":"bargain"}]}}}`)
 		p, err := r.start().Open(t.Context(), shopURL)
 		must(t, err)
 		if got := p.Persona("shop.example").Avoid; len(got) != 2 || got[1].Raw() != "bargain" {
@@ -233,7 +233,7 @@ func TestLanguageIsPersonal(t *testing.T) {
 		`<interact><action id="book" method="POST" endpoint="/book" confirm="false"/></interact>` +
 		`<knowledge><ask field="lang" action="book" purpose="to send the confirmation in a language that you read"/></knowledge>` +
 		`<persona><language policy="native"/></persona>`
-	run := func(t *testing.T, reply labprompt.Reply) *retail {
+	run := func(t *testing.T, reply lookleaptest.Reply) *retail {
 		r := newRetail(t)
 		r.user = agent.User{Language: "de-CH", Profile: agent.Fields{"lang": {Text: "de-CH"}}, Ledger: lookleap.NewMemoryStore()}
 		r.asks(reply)
@@ -253,14 +253,14 @@ func TestLanguageIsPersonal(t *testing.T) {
 		return n
 	}
 	t.Run("ANML-8.8.2-06/accept-recorded", func(t *testing.T) {
-		r := run(t, labprompt.Approve())
+		r := run(t, lookleaptest.Approve())
 		sent := r.net.Journal().Requests("shop.example")
 		if len(sent) != 2 || !strings.Contains(string(sent[1].Body), "de-CH") || entries(r, agent.EntryDisclosed) != 1 {
 			t.Errorf("%d requests, %d entries\n%s", len(sent), entries(r, agent.EntryDisclosed), sent[len(sent)-1].Body)
 		}
 	})
 	t.Run("ANML-8.8.2-07/reject-without-consent", func(t *testing.T) {
-		r := run(t, labprompt.Deny())
+		r := run(t, lookleaptest.Refuse())
 		equals(t, entries(r, agent.EntryDisclosed), 0)
 		for _, q := range r.net.Journal().Requests() {
 			if q.Header.Get("Accept-Language") != "" || strings.Contains(string(q.Body)+q.Target+fmt.Sprint(q.Header), "de-CH") {

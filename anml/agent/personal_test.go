@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/internal/lab/labprompt"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // TestOneFieldAsAnother: what is told as one field and holds another needs leave
@@ -178,7 +178,7 @@ func TestPersonalValues(t *testing.T) {
 			"beside-the-whole": {"a": "C01X00T47", "b": "C01X0", "c": "0T47"},
 		} {
 			t.Run("reject-divided-"+name, func(t *testing.T) {
-				s := newStage(t, setting{doc: finder("POST", "application/json", "a", "b", "c", "d"), user: User{Profile: secrets}, replies: []labprompt.Reply{labprompt.Approve(itemAct)}})
+				s := newStage(t, setting{doc: finder("POST", "application/json", "a", "b", "c", "d"), user: User{Profile: secrets}, replies: []lookleaptest.Reply{lookleaptest.Approve(itemAct)}})
 				s.does(Call{Action: "find", Args: args}, lookleap.CodeConsentRefused)
 				s.sends()
 				equals(t, len(s.user.Requests()[0].Items), 1+len(args))

@@ -9,7 +9,7 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/internal/domain"
-	"github.com/lookleap/lookleap/internal/lab/labprompt"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 const searchAndBuy = `<head><title>Shop</title></head><interact>
@@ -201,16 +201,16 @@ func TestConfirmation(t *testing.T) {
 	}
 	for _, id := range []string{"buyNow", "delete-all", "pay"} {
 		t.Run("K04/reject-silent-"+id, func(t *testing.T) {
-			s := newStage(t, setting{doc: interact(action(id, "GET", "/x", `confirm="false"`)), replies: []labprompt.Reply{labprompt.Deny()}})
+			s := newStage(t, setting{doc: interact(action(id, "GET", "/x", `confirm="false"`)), replies: []lookleaptest.Reply{lookleaptest.Refuse()}})
 			s.does(Call{Action: id}, lookleap.CodeConsentRefused)
 			s.sends()
 		})
 	}
-	for name, reply := range map[string]labprompt.Reply{
-		"deny": labprompt.Deny(), "error": labprompt.Fail(errTest), "error-and-yes": labprompt.FailApproving(errTest), "other": labprompt.ApproveOther(),
+	for name, reply := range map[string]lookleaptest.Reply{
+		"deny": lookleaptest.Refuse(), "error": lookleaptest.Fail(errTest), "error-and-yes": lookleaptest.FailApproving(errTest), "other": lookleaptest.ApproveUnasked(),
 	} {
 		t.Run("ANML-13.4-04/reject-"+name, func(t *testing.T) {
-			s := newStage(t, setting{doc: interact(action("a", "POST", "/a", `confirm="true"`)), replies: []labprompt.Reply{reply}})
+			s := newStage(t, setting{doc: interact(action("a", "POST", "/a", `confirm="true"`)), replies: []lookleaptest.Reply{reply}})
 			if _, err := s.page.Do(t.Context(), Call{Action: "a"}); err == nil {
 				t.Error("it was done")
 			}
@@ -369,7 +369,7 @@ func TestOtherOrigins(t *testing.T) {
 		})
 		for method, suffix := range map[string]string{"GET": "", "POST": "-post", "PUT": "-put", "DELETE": "-delete"} {
 			t.Run("K01/reject-refused-origin-"+id+suffix, func(t *testing.T) {
-				s := newStage(t, setting{doc: elsewhere(method), before: set, replies: []labprompt.Reply{labprompt.Approve(itemAct)}})
+				s := newStage(t, setting{doc: elsewhere(method), before: set, replies: []lookleaptest.Reply{lookleaptest.Approve(itemAct)}})
 				s.does(Call{Action: id}, lookleap.CodeConsentRefused)
 				sameList(t, s.sent("api.shop.example", "b.example"), nil)
 			})
@@ -386,7 +386,7 @@ func TestOtherOrigins(t *testing.T) {
 // although the user agreed to it. Each case breaks one rule of an effect that is valid otherwise.
 func TestEffectsOfOthers(t *testing.T) {
 	const doc = titled + `<interact><action id="find" method="GET" endpoint="/find?lang=en" confirm="true"><param name="q"/></action></interact>`
-	s := newStage(t, setting{doc: doc, replies: []labprompt.Reply{pendingReply}})
+	s := newStage(t, setting{doc: doc, replies: []lookleaptest.Reply{pendingReply}})
 	plan, err := lookleap.ParsePlan(s.suspended(Call{Action: "find", Args: map[string]string{"q": "tea"}}).State)
 	must(t, err)
 	plain := func(method string) func(*effect) {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
-	"github.com/lookleap/lookleap/internal/lab/labprompt"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 func TestPolicyRules(t *testing.T) {
@@ -91,13 +91,13 @@ func TestRefuseRows(t *testing.T) {
 		})
 		t.Run("accept-in-other-sessions-when-sent", func(t *testing.T) {
 			x := set()
-			x.replies = []labprompt.Reply{labprompt.Pending()}
+			x.replies = []lookleaptest.Reply{lookleaptest.Pending()}
 			x.user.Policy = nil
 			s := newStage(t, x)
 			pending := s.suspended(book)
 			other := s.open(Options{}, User{Store: x.user.Store})
 			must(t, other.RefuseDomain(t.Context(), "www.shop.example"))
-			_, err := s.session.Resume(t.Context(), pending.State, labprompt.Decide(pending.Request))
+			_, err := s.session.Resume(t.Context(), pending.State, lookleaptest.Decide(pending.Request))
 			must(t, err)
 			s.wantSent("!"+annsEmail, `reason="user-denied"`)
 			must(t, other.AllowDomain(t.Context(), "www.shop.example"))
@@ -176,7 +176,7 @@ func TestRequiresRows(t *testing.T) {
 				}
 			}
 		})
-		t.Run("reject-without", func(t *testing.T) { newStand(t, labprompt.Deny()).decides(open, "prompt needs-consent") })
+		t.Run("reject-without", func(t *testing.T) { newStand(t, lookleaptest.Refuse()).decides(open, "prompt needs-consent") })
 	})
 	t.Run("ANML-16.6-03", func(t *testing.T) {
 		implicit := booking(rule("email", "implicit-consent"), askFor("email"))
@@ -194,7 +194,7 @@ func TestRequiresRows(t *testing.T) {
 			{"reject-no-rule", booking("", askFor("email")), true, true, lookleap.CodeNeedsConsent},
 		} {
 			t.Run(c.name, func(t *testing.T) {
-				st := newStand(t, labprompt.Deny())
+				st := newStand(t, lookleaptest.Refuse())
 				st.user.Policy.InferConsentFromInitiation(c.option)
 				x := st.prepares(st.page(c.doc), Call{Initiated: c.began})
 				if got := x.e.Disclosures[0]; got.Code != c.want || (got.Item == "") != (c.want == CodeConsentInferred) {
@@ -211,7 +211,7 @@ func TestRequiresRows(t *testing.T) {
 	t.Run("ANML-16.6-04", func(t *testing.T) {
 		two := booking(rule("email", "explicit-consent")+rule("tel", "explicit-consent"), askFor("email")+askFor("tel"))
 		t.Run("accept-per-field", func(t *testing.T) {
-			s := newStage(t, setting{doc: two, user: User{Profile: ann}, replies: []labprompt.Reply{labprompt.Approve(itemAct, "answer-2")}})
+			s := newStage(t, setting{doc: two, user: User{Profile: ann}, replies: []lookleaptest.Reply{lookleaptest.Approve(itemAct, "answer-2")}})
 			s.does(book, lookleap.CodeOK)
 			s.wantSent(`<refuse field="email" reason="user-denied"`, `<answer field="tel"`)
 			items := s.user.Requests()[0].Items
@@ -221,7 +221,7 @@ func TestRequiresRows(t *testing.T) {
 		})
 		t.Run("accept-reuse", func(t *testing.T) { reuse(t) })
 		t.Run("reject-standing-rule", func(t *testing.T) {
-			newStand(t, labprompt.Deny()).allow("*", "*").decides(booking(rule("email", "explicit-consent"), askFor("email")), "prompt explicit-consent")
+			newStand(t, lookleaptest.Refuse()).allow("*", "*").decides(booking(rule("email", "explicit-consent"), askFor("email")), "prompt explicit-consent")
 		})
 	})
 	t.Run("ANML-16.6-05", func(t *testing.T) {
@@ -229,16 +229,16 @@ func TestRequiresRows(t *testing.T) {
 		t.Run("accept-both", func(t *testing.T) {
 			order := ""
 			s := newStage(t, setting{doc: strict, user: User{Profile: ann, Authenticate: func(context.Context, string) error { order += "authenticated "; return nil }},
-				replies: []labprompt.Reply{func(ctx context.Context, r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+				replies: []lookleaptest.Reply{func(ctx context.Context, r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
 					order += "asked"
-					return labprompt.Decide(r), nil
+					return lookleaptest.Decide(r), nil
 				}}})
 			s.does(book, lookleap.CodeOK)
 			s.wantSent(`<answer field="email"`, `consent="explicit"`)
 			equals(t, order, "authenticated asked")
 		})
 		t.Run("reject-without-consent", func(t *testing.T) {
-			st := newStand(t, labprompt.Deny())
+			st := newStand(t, lookleaptest.Refuse())
 			st.user.Authenticate = func(context.Context, string) error { return nil }
 			st.prepares(st.page(strict), Call{}).sends(none, `reason="user-denied"`, "!"+annsEmail)
 		})
@@ -253,7 +253,7 @@ func TestRequiresRows(t *testing.T) {
 			})
 		}
 		t.Run("reject-long-ago", func(t *testing.T) { // the plan waited: the user is authenticated again
-			st := newStand(t, labprompt.Deny())
+			st := newStand(t, lookleaptest.Refuse())
 			n := 0
 			st.user.Authenticate = func(context.Context, string) error {
 				if n++; n > 1 {
@@ -275,7 +275,7 @@ func TestRelationshipRows(t *testing.T) {
 	refs := func(t *testing.T, relationship string) string {
 		net := newLab(t)
 		s := newSession(t, net, User{}, Options{})
-		net.Site("maker.example").Body("/anml", anml.MediaTypeXML, service(`<head><title>Maker</title></head>`))
+		net.Site("maker.example").File("/anml", anml.MediaTypeXML, service(`<head><title>Maker</title></head>`))
 		p := pageFor(t, net, s, "https://shop.example/a", `<head><title>Shop</title><site-ref domain="maker.example" canonical="https://maker.example/anml" `+relationship+`/></head>`)
 		var b strings.Builder
 		for _, r := range p.refs {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
-	"github.com/lookleap/lookleap/internal/lab/labprompt"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // hears lets a session receive informs of a service.
@@ -120,7 +120,7 @@ func TestMatchProperty(t *testing.T) {
 	rest := rapid.StringMatching(`([A-Z]{1,4}[ ,;]){0,5}`)
 	net := newLab(t)
 	rapid.Check(t, func(r *rapid.T) {
-		s, err := New(net.Host(), Options{}).NewSession(User{})
+		s, err := New(net.StubHost(), Options{}).NewSession(User{})
 		must(t, err)
 		secret := token.Draw(r, "secret")
 		inform := rest.Draw(r, "before") + " " + secret + " " + rest.Draw(r, "after")
@@ -159,7 +159,7 @@ func FuzzMatch(f *testing.F) {
 	f.Add("\xea#%", "4711  822")
 	net := newLab(f)
 	f.Fuzz(func(t *testing.T, inform, value string) {
-		s, err := New(net.Host(), Options{}).NewSession(User{})
+		s, err := New(net.StubHost(), Options{}).NewSession(User{})
 		must(t, err)
 		hears(s, "a.example", inform)
 		if got := sourcesOf(s, "b.example", inform); len([]rune(fold(inform).text)) >= wholeLen && len(got) != 1 {
@@ -212,7 +212,7 @@ func TestCrossServiceRows(t *testing.T) {
 					}
 				})
 				t.Run("reject-denied"+end, func(t *testing.T) {
-					s := crossedIn(t, mode, "", v, labprompt.Deny())
+					s := crossedIn(t, mode, "", v, lookleaptest.Refuse())
 					s.does(book, lookleap.CodeConsentRefused)
 					s.wantSent("!" + v.Text)
 				})
@@ -227,7 +227,7 @@ func TestCrossServiceRows(t *testing.T) {
 					equals(t, brief(s.page.Decide(t.Context())[0]), "refuse private-context policy-violation")
 				})
 				t.Run("reject-later-though-remembered"+end, func(t *testing.T) {
-					s := crossedIn(t, mode, "", v, labprompt.ApproveUntil(start.Add(24*365*time.Hour)), labprompt.Deny())
+					s := crossedIn(t, mode, "", v, lookleaptest.ApproveUntil(start.Add(24*365*time.Hour)), lookleaptest.Refuse())
 					s.does(book, lookleap.CodeOK)
 					s.net.Journal().Clear()
 					s.does(book, lookleap.CodeConsentRefused)

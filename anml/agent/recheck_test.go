@@ -8,7 +8,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
-	"github.com/lookleap/lookleap/internal/lab/labprompt"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // TestVetoIsHeardAgain: the host's veto stands between the user's word and what
@@ -67,7 +67,7 @@ func TestVetoIsHeardAgain(t *testing.T) {
 		hasCode(t, third(x.settle(all, time.Time{})), CodePolicyVeto)
 	})
 	t.Run("reject-resumed", func(t *testing.T) { // by the policy of the process that sends
-		s := newStage(t, setting{doc: asking, user: User{Profile: ada}, replies: []labprompt.Reply{labprompt.Pending()}})
+		s := newStage(t, setting{doc: asking, user: User{Profile: ada}, replies: []lookleaptest.Reply{lookleaptest.Pending()}})
 		_, err := s.page.Do(t.Context(), Call{Action: "book"})
 		pending := pendingOf(t, err)
 		p := &UserPolicy{Veto: func(_ context.Context, d Decision) error {
@@ -77,7 +77,7 @@ func TestVetoIsHeardAgain(t *testing.T) {
 			return nil
 		}}
 		other := s.open(Options{}, User{Profile: ada, Policy: p})
-		_, err = other.Resume(t.Context(), pending.State, labprompt.Decide(pending.Request))
+		_, err = other.Resume(t.Context(), pending.State, lookleaptest.Decide(pending.Request))
 		must(t, err)
 		s.wantSent("ada@example.org", `<refuse field="tel" reason="policy-violation"`, "!7946")
 	})
@@ -137,7 +137,7 @@ func TestPlainArgumentsAreLookedAtAgain(t *testing.T) {
 // everybody; since then it tells it in confidence.
 func TestToldAgainMoreStrictly(t *testing.T) {
 	for confidentiality, reason := range map[string]anml.Reason{"restricted": anml.UserDenied, "private": anml.PolicyViolation} {
-		c := transfers(t, "", labprompt.Deny())
+		c := transfers(t, "", lookleaptest.Refuse())
 		x := c.prepares(c.b, Call{})
 		pageFor(t, c.net, c.s, "https://a.example/again", `<knowledge><inform confidentiality="`+confidentiality+`">Member 4711-8822</inform></knowledge>`)
 		x.sends(all, `<refuse field="member" reason="`+string(reason)+`"`, "!4711")
@@ -177,7 +177,7 @@ func TestRefusalsBeforeSending(t *testing.T) {
 		doc    string
 		user   User
 		call   Call
-		reply  labprompt.Reply
+		reply  lookleaptest.Reply
 		host   func(*lookleap.Host)
 		before func(*stage)
 		want   lookleap.Code
@@ -195,13 +195,13 @@ func TestRefusalsBeforeSending(t *testing.T) {
 			Call{Action: "find", Args: email}, nil, nil, nil, CodeAuthentication, []string{"refused email authentication", "refused authentication"}, false},
 		"accept-without-prompter": {asking, User{}, Call{Action: "book"}, nil, func(h *lookleap.Host) { h.Prompter = nil }, nil,
 			lookleap.CodeConsentNoPrompter, []string{"refused email consent-no-prompter", "refused tel consent-no-prompter", "refused consent-no-prompter"}, true},
-		"accept-asking-fails": {asking, User{}, Call{Action: "book"}, labprompt.Fail(errTest), nil, nil,
+		"accept-asking-fails": {asking, User{}, Call{Action: "book"}, lookleaptest.Fail(errTest), nil, nil,
 			lookleap.CodeConsentFailed, []string{"refused email consent-failed", "refused tel consent-failed", "refused consent-failed"}, true},
-		"accept-users-no": {asking, User{Policy: deny("tel")}, Call{Action: "book"}, labprompt.Deny(), nil, nil,
+		"accept-users-no": {asking, User{Policy: deny("tel")}, Call{Action: "book"}, lookleaptest.Refuse(), nil, nil,
 			lookleap.CodeConsentRefused, []string{"refused email consent-refused", "refused tel user-rule", "refused consent-refused"}, true},
-		"accept-vetoed-act": {asking, User{Policy: &UserPolicy{VetoAct: func(context.Context, Act) error { return errTest }}}, Call{Action: "book"}, labprompt.Approve(itemAct, "answer-1"), nil, nil,
+		"accept-vetoed-act": {asking, User{Policy: &UserPolicy{VetoAct: func(context.Context, Act) error { return errTest }}}, Call{Action: "book"}, lookleaptest.Approve(itemAct, "answer-1"), nil, nil,
 			CodePolicyVeto, []string{"refused tel consent-refused", "refused policy-veto"}, true},
-		"reject-waiting":       {asking, User{}, Call{Action: "book"}, labprompt.Pending(), nil, nil, lookleap.CodeConsentPending, nil, true},
+		"reject-waiting":       {asking, User{}, Call{Action: "book"}, lookleaptest.Pending(), nil, nil, lookleap.CodeConsentPending, nil, true},
 		"reject-wrong-use":     {asking, User{}, Call{Action: "book", Args: map[string]string{"nope": "x"}}, nil, nil, nil, lookleap.CodeUsage, nil, true},
 		"reject-unknown-field": {asking, User{}, Call{Action: "book", Reply: &Reply{Omit: []string{"nope"}}}, nil, nil, nil, CodeNotAsked, nil, true},
 	} {
@@ -209,7 +209,7 @@ func TestRefusalsBeforeSending(t *testing.T) {
 			c.user.Profile, c.user.Ledger = ada, lookleap.NewMemoryStore()
 			set := setting{doc: c.doc, user: c.user, host: c.host}
 			if c.reply != nil {
-				set.replies = []labprompt.Reply{c.reply}
+				set.replies = []lookleaptest.Reply{c.reply}
 			}
 			s := newStage(t, set)
 			if c.before != nil {

@@ -34,11 +34,11 @@ func TestMedia(t *testing.T) {
 	world := func(t *testing.T) (*retail, *agent.Page) {
 		r := newRetail(t)
 		for _, path := range []string{"/logo.svg", "/plan.png", "/a.ogg"} {
-			r.net.Site("shop.example").Body(path, "image/png", "bytes")
+			r.net.Site("shop.example").File(path, "image/png", "bytes")
 		}
 		r.net.Site("shop.example").Redirect("/moved.png", "https://tracker.example/m.png")
-		r.net.Site("cdn.shop.example").Body("/photo.jpg", "image/jpeg", "photo")
-		r.net.Site("tracker.example").Body("*", "video/mp4", "film")
+		r.net.Site("cdn.shop.example").File("/photo.jpg", "image/jpeg", "photo")
+		r.net.Site("tracker.example").File("*", "video/mp4", "film")
 		p := r.open(gallery)
 		return r, p
 	}
@@ -141,7 +141,7 @@ func TestMedia(t *testing.T) {
 	t.Run("ANML-13.11-01/reject-over-budget", func(t *testing.T) {
 		r := newRetail(t)
 		r.options.Limits.Requests = 2
-		r.net.Site("shop.example").Body("*", "image/png", "x")
+		r.net.Site("shop.example").File("*", "image/png", "x")
 		p := r.open(`<head><title>T</title></head><body>` + strings.Repeat(`<img src="/i.png"/>`, 5) + `</body>`)
 		last := lookleap.CodeOK
 		for _, err := range p.LoadMedia(t.Context(), func(agent.Medium) bool { return true }) {
@@ -153,7 +153,7 @@ func TestMedia(t *testing.T) {
 	t.Run("ANML-13.11-01/reject-too-large", func(t *testing.T) {
 		r := newRetail(t)
 		most := strings.Repeat("1", 8<<20)
-		r.net.Site("shop.example").Body("/four", "image/png", most).Body("/five", "image/png", most+"1")
+		r.net.Site("shop.example").File("/four", "image/png", most).File("/five", "image/png", most+"1")
 		p := r.open(`<head><title>T</title></head><body><img src="/four"/><img src="/five"/></body>`)
 		for _, m := range p.Media() {
 			if _, err := p.LoadMedium(t.Context(), m); lookleap.CodeOf(err) != map[bool]lookleap.Code{true: lookleap.CodeOK, false: lookleap.CodeTooLarge}[strings.HasSuffix(m.URL, "four")] {

@@ -18,11 +18,10 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anmltrust"
-	"github.com/lookleap/lookleap/internal/lab"
-	"github.com/lookleap/lookleap/internal/lab/labprompt"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
-var pendingReply = labprompt.Fail(lookleap.ErrConsentPending)
+var pendingReply = lookleaptest.Fail(lookleap.ErrConsentPending)
 
 // suspended runs a call to the point where its user has to be waited for.
 func (s *stage) suspended(c Call) *lookleap.PendingError {
@@ -36,11 +35,11 @@ func (s *stage) suspended(c Call) *lookleap.PendingError {
 func TestResume(t *testing.T) {
 	profile := User{Profile: ada}
 	t.Run("ANML-9.2-01/accept-resumed", func(t *testing.T) {
-		s := newStage(t, setting{doc: asking, user: profile, replies: []labprompt.Reply{pendingReply}})
+		s := newStage(t, setting{doc: asking, user: profile, replies: []lookleaptest.Reply{pendingReply}})
 		pending := s.suspended(Call{Action: "book"})
 		s.shop.Remove("/anml") // the page is gone, and is not needed
 		other := s.open(Options{}, User{})
-		r, err := other.Resume(t.Context(), pending.State, labprompt.Decide(pending.Request))
+		r, err := other.Resume(t.Context(), pending.State, lookleaptest.Decide(pending.Request))
 		if err != nil || r.Status != 204 || r.Plan != pending.Request.ID {
 			t.Fatalf("%+v, %v", r, err)
 		}
@@ -53,9 +52,9 @@ func TestResume(t *testing.T) {
 	})
 	t.Run("ANML-9.2-01/reject-replayed", func(t *testing.T) {
 		ledger := lookleap.NewMemoryStore()
-		s := newStage(t, setting{doc: asking, user: User{Profile: ada, Ledger: ledger}, replies: []labprompt.Reply{pendingReply}})
+		s := newStage(t, setting{doc: asking, user: User{Profile: ada, Ledger: ledger}, replies: []lookleaptest.Reply{pendingReply}})
 		pending := s.suspended(Call{Action: "book"})
-		decision := labprompt.Decide(pending.Request)
+		decision := lookleaptest.Decide(pending.Request)
 		must(t, second(s.session.Resume(t.Context(), pending.State, decision)))
 		before := ledgerOf(t, ledger)
 		for range 3 {
@@ -65,16 +64,16 @@ func TestResume(t *testing.T) {
 		sameList(t, before, ledgerOf(t, ledger))
 	})
 	t.Run("ANML-13.4-12/accept-later-when-too-fast-now", func(t *testing.T) {
-		s := newStage(t, setting{doc: asking, user: profile, options: Options{Limits: Limits{Burst: 1}}, replies: []labprompt.Reply{pendingReply}})
+		s := newStage(t, setting{doc: asking, user: profile, options: Options{Limits: Limits{Burst: 1}}, replies: []lookleaptest.Reply{pendingReply}})
 		pending := s.suspended(Call{Action: "book"})
 		s.does(Call{Action: "get"}, lookleap.CodeOK)
-		decision := labprompt.Decide(pending.Request)
+		decision := lookleaptest.Decide(pending.Request)
 		hasCode(t, second(s.session.Resume(t.Context(), pending.State, decision)), CodeTooManyActions)
 		s.net.Clock().Advance(time.Minute)
 		must(t, second(s.session.Resume(t.Context(), pending.State, decision)))
 	})
 	t.Run("ANML-9.2-01/reject-refused-decision", func(t *testing.T) {
-		s := newStage(t, setting{doc: asking, user: profile, replies: []labprompt.Reply{pendingReply}})
+		s := newStage(t, setting{doc: asking, user: profile, replies: []lookleaptest.Reply{pendingReply}})
 		pending := s.suspended(Call{Action: "book"})
 		for _, d := range []lookleap.ConsentDecision{{}, {Digest: pending.Request.Digest}, {Digest: pending.Request.Digest, Approved: []string{"answer-1"}}, {Digest: "sha256:0", Approved: []string{itemAct}}} {
 			isError(t, second(s.session.Resume(t.Context(), pending.State, d)), lookleap.ErrConsentRefused)
@@ -82,55 +81,55 @@ func TestResume(t *testing.T) {
 		s.sends()
 	})
 	t.Run("ANML-9.2-01/reject-expired", func(t *testing.T) {
-		s := newStage(t, setting{doc: asking, user: profile, replies: []labprompt.Reply{pendingReply}})
+		s := newStage(t, setting{doc: asking, user: profile, replies: []lookleaptest.Reply{pendingReply}})
 		pending := s.suspended(Call{Action: "book"})
 		s.net.Clock().Advance(25 * time.Hour)
-		hasCode(t, second(s.session.Resume(t.Context(), pending.State, labprompt.Decide(pending.Request))), lookleap.CodePlanExpired)
+		hasCode(t, second(s.session.Resume(t.Context(), pending.State, lookleaptest.Decide(pending.Request))), lookleap.CodePlanExpired)
 		s.sends()
 	})
 	t.Run("ANML-13.4-02/reject-withdrawn-meanwhile", func(t *testing.T) {
-		s := newStage(t, setting{doc: brandSite, replies: []labprompt.Reply{pendingReply}, before: func(s *stage) {
+		s := newStage(t, setting{doc: brandSite, replies: []lookleaptest.Reply{pendingReply}, before: func(s *stage) {
 			permit(s, granting(s, "interact"), denying)
 		}})
 		pending := s.suspended(Call{Site: "brand.example", Action: "here"})
-		hasCode(t, second(s.open(Options{}, User{}).Resume(t.Context(), pending.State, labprompt.Decide(pending.Request))), anmltrust.CodeTrustRevoked)
+		hasCode(t, second(s.open(Options{}, User{}).Resume(t.Context(), pending.State, lookleaptest.Decide(pending.Request))), anmltrust.CodeTrustRevoked)
 		s.sends()
 	})
 	t.Run("ANML-13.4-10/accept-pending-again-without-identity", func(t *testing.T) {
-		s := newStage(t, setting{doc: brandShown, replies: []labprompt.Reply{pendingReply}, before: func(s *stage) {
+		s := newStage(t, setting{doc: brandShown, replies: []lookleaptest.Reply{pendingReply}, before: func(s *stage) {
 			permit(s, granting(s, "body"), denying)
 		}})
 		pending := s.suspended(Call{Action: "buy"})
 		session := s.open(Options{}, User{})
-		_, err := session.Resume(t.Context(), pending.State, labprompt.Decide(pending.Request))
+		_, err := session.Resume(t.Context(), pending.State, lookleaptest.Decide(pending.Request))
 		var again *lookleap.PendingError
 		if !errors.As(err, &again) || strings.Contains(again.Request.String(), "brand") || again.Request.ID == pending.Request.ID {
 			t.Fatalf("%v", err)
 		}
 		s.sends()
-		must(t, second(session.Resume(t.Context(), again.State, labprompt.Decide(again.Request))))
+		must(t, second(session.Resume(t.Context(), again.State, lookleaptest.Decide(again.Request))))
 		s.sends("POST /buy")
 		s.net.Site("trust.example").Handle("/authorize", granting(s, "body"))
-		isError(t, second(s.open(Options{}, User{}).Resume(t.Context(), pending.State, labprompt.Decide(pending.Request))), lookleap.ErrAlreadyDone)
+		isError(t, second(s.open(Options{}, User{}).Resume(t.Context(), pending.State, lookleaptest.Decide(pending.Request))), lookleap.ErrAlreadyDone)
 		s.sends("POST /buy")
 	})
 	t.Run("ANML-13.4-01/reject-same-origin-only-since", func(t *testing.T) {
-		s := newStage(t, setting{doc: asking, user: profile, replies: []labprompt.Reply{pendingReply}})
+		s := newStage(t, setting{doc: asking, user: profile, replies: []lookleaptest.Reply{pendingReply}})
 		pending := s.suspended(Call{Action: "api"})
-		hasCode(t, second(s.open(Options{SameOriginOnly: true}, User{}).Resume(t.Context(), pending.State, labprompt.Decide(pending.Request))), CodeEndpointForeign)
+		hasCode(t, second(s.open(Options{SameOriginOnly: true}, User{}).Resume(t.Context(), pending.State, lookleaptest.Decide(pending.Request))), CodeEndpointForeign)
 	})
 	t.Run("ANML-13.4-11/reject-forbidden-since", func(t *testing.T) {
-		s := newStage(t, setting{doc: asking, user: profile, replies: []labprompt.Reply{pendingReply}})
+		s := newStage(t, setting{doc: asking, user: profile, replies: []lookleaptest.Reply{pendingReply}})
 		pending := s.suspended(Call{Action: "book"})
 		user := User{Policy: &UserPolicy{VetoAct: func(context.Context, Act) error { return errTest }}}
-		hasCode(t, second(s.open(Options{}, user).Resume(t.Context(), pending.State, labprompt.Decide(pending.Request))), CodePolicyVeto)
+		hasCode(t, second(s.open(Options{}, user).Resume(t.Context(), pending.State, lookleaptest.Decide(pending.Request))), CodePolicyVeto)
 		s.sends()
 	})
 	t.Run("ANML-13.4-04/reject-another-plans-word", func(t *testing.T) {
-		s := newStage(t, setting{doc: searchAndBuy, replies: []labprompt.Reply{pendingReply}})
+		s := newStage(t, setting{doc: searchAndBuy, replies: []lookleaptest.Reply{pendingReply}})
 		one := s.suspended(Call{Action: "reserve", Args: map[string]string{"what": "t1"}})
 		two := s.suspended(Call{Action: "reserve", Args: map[string]string{"what": "t2"}})
-		hasCode(t, second(s.session.Resume(t.Context(), two.State, labprompt.Decide(one.Request))), lookleap.CodeConsentMismatch)
+		hasCode(t, second(s.session.Resume(t.Context(), two.State, lookleaptest.Decide(one.Request))), lookleap.CodeConsentMismatch)
 		s.sends()
 	})
 }
@@ -138,7 +137,7 @@ func TestResume(t *testing.T) {
 // TestTamperedState changes what a plan would do, and whatever does not break the
 // digests is refused for what it is.
 func TestTamperedState(t *testing.T) {
-	s := newStage(t, setting{doc: searchAndBuy, user: User{Profile: ada}, replies: []labprompt.Reply{pendingReply}})
+	s := newStage(t, setting{doc: searchAndBuy, user: User{Profile: ada}, replies: []lookleaptest.Reply{pendingReply}})
 	pending := s.suspended(Call{Action: "reserve", Args: map[string]string{"what": "t1"}})
 	refused := func(t *testing.T, state json.RawMessage, d lookleap.ConsentDecision) {
 		t.Helper()
@@ -163,7 +162,7 @@ func TestTamperedState(t *testing.T) {
 		must(t, err)
 		state, err := forged.State()
 		must(t, err)
-		return state, labprompt.Decide(forged.Request())
+		return state, lookleaptest.Decide(forged.Request())
 	}
 	for name, change := range map[string]func(e *effect){
 		"inside": func(e *effect) { e.Send.Endpoint, e.Send.URL = "https://10.0.0.1/x", "https://10.0.0.1/x" },
@@ -255,7 +254,7 @@ func FuzzResume(f *testing.F) {
 		defer session.Close()
 		state, err := plan.State()
 		must(t, err)
-		if r, err := session.Resume(t.Context(), state, labprompt.Decide(plan.Request())); err == nil {
+		if r, err := session.Resume(t.Context(), state, lookleaptest.Decide(plan.Request())); err == nil {
 			t.Fatalf("it was done: %+v", r)
 		}
 	})
@@ -315,7 +314,7 @@ func TestTwoProcesses(t *testing.T) {
 	var mu sync.Mutex // guards what the service counts
 	var loads int
 	var booked []string
-	s := newStage(t, setting{doc: asking, user: User{Profile: ada}, replies: []labprompt.Reply{pendingReply}})
+	s := newStage(t, setting{doc: asking, user: User{Profile: ada}, replies: []lookleaptest.Reply{pendingReply}})
 	s.shop.HandleFunc("/fresh", func(w http.ResponseWriter, _ *http.Request) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -342,10 +341,10 @@ func TestTwoProcesses(t *testing.T) {
 	must(t, err)
 	declinedToken, err := lookleap.Keys{resumeKey}.Seal(declined.State)
 	must(t, err)
-	loop, err := s.net.Loopback()
+	loop, err := s.net.OpenDoor()
 	must(t, err)
 	elsewhere := func(token, digest string, approved ...string) lookleap.Code {
-		config, err := json.Marshal(visitor{Dir: dir, Token: token, DNS: loop.DNS, Door: loop.Door, CAs: loop.CAFile, Digest: digest, Approved: approved})
+		config, err := json.Marshal(visitor{Dir: dir, Token: token, DNS: loop.DNS, Door: loop.Addr, CAs: loop.CAFile, Digest: digest, Approved: approved})
 		must(t, err)
 		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestResumingProcess$", "-test.v")
 		cmd.Env = append(os.Environ(), visitorEnv+"="+string(config))
@@ -399,6 +398,6 @@ func hostElsewhere(t *testing.T, dns, door, authorities string) *lookleap.Host {
 	}})
 	return &lookleap.Host{
 		Resolver: resolver,
-		Fetcher:  lookleap.NewFetcher(lookleap.FetcherOptions{Resolver: resolver, RootCAs: roots, Dial: lab.Via(door)}),
+		Fetcher:  lookleap.NewFetcher(lookleap.FetcherOptions{Resolver: resolver, RootCAs: roots, Dial: lookleaptest.Via(door)}),
 	}
 }

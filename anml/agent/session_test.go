@@ -10,8 +10,8 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
-	"github.com/lookleap/lookleap/internal/lab/labprompt"
 	"github.com/lookleap/lookleap/internal/plugin"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // profileCall is a [Profile] that sees the context and the question.
@@ -99,7 +99,7 @@ func TestPlanOwner(t *testing.T) {
 			return s.ResumeTransfer(t.Context(), p.State, d)
 		}, ""},
 		"pages": {titled + `<body><nav next="/p2" total="50"/><p>1</p></body>`, func(s *stage) error {
-			s.shop.Body("/p2", "application/anml+xml", service(titled+`<body><nav next="/p3"/><p>2</p></body>`))
+			s.shop.File("/p2", "application/anml+xml", service(titled+`<body><nav next="/p3"/><p>2</p></body>`))
 			_, err := s.page.Pager().Next(s.Context(), PageWanted)
 			return err
 		}, func(s *Session, p *lookleap.PendingError, d lookleap.ConsentDecision) error {
@@ -113,12 +113,12 @@ func TestPlanOwner(t *testing.T) {
 				t.Run("reject-"+name+"-"+who, func(t *testing.T) {
 					owner, other := user[0], user[1]
 					owner.Profile = Fields{"email": {Text: "ada@example.org"}, "member": {Text: "4711-8822"}}
-					s := newStage(t, setting{doc: f.doc, user: owner, replies: []labprompt.Reply{labprompt.Pending()}, options: Options{Limits: Limits{Pages: 1}}})
+					s := newStage(t, setting{doc: f.doc, user: owner, replies: []lookleaptest.Reply{lookleaptest.Pending()}, options: Options{Limits: Limits{Pages: 1}}})
 					pending := pendingOf(t, f.suspend(s))
 					s.net.Journal().Clear()
 					other.Ledger = lookleap.NewMemoryStore()
 					stranger := s.open(Options{Limits: Limits{Pages: 1}}, other)
-					for _, d := range []lookleap.ConsentDecision{labprompt.Decide(pending.Request), {Digest: pending.Request.Digest}} {
+					for _, d := range []lookleap.ConsentDecision{lookleaptest.Decide(pending.Request), {Digest: pending.Request.Digest}} {
 						hasCode(t, f.resume(stranger, pending, d), lookleap.CodePlanOtherUser)
 					}
 					s.sends()
@@ -126,7 +126,7 @@ func TestPlanOwner(t *testing.T) {
 						t.Errorf("the other user's ledger holds %q", got)
 					}
 					again := s.open(Options{Limits: Limits{Pages: 1}}, owner) // another process
-					if err := f.resume(again, pending, labprompt.Decide(pending.Request)); err != nil {
+					if err := f.resume(again, pending, lookleaptest.Decide(pending.Request)); err != nil {
 						t.Errorf("its own user: %v", err)
 					}
 					equals(t, strings.Join(s.sent(), ""), f.sent)
@@ -134,13 +134,13 @@ func TestPlanOwner(t *testing.T) {
 			}
 		}
 		t.Run("reject-another-kind-of-plan", func(t *testing.T) { // and it is not used up by that
-			s := newStage(t, setting{doc: asking, user: User{ID: "ann", Profile: ada}, replies: []labprompt.Reply{labprompt.Pending()}})
+			s := newStage(t, setting{doc: asking, user: User{ID: "ann", Profile: ada}, replies: []lookleaptest.Reply{lookleaptest.Pending()}})
 			pending := pendingOf(t, second(s.page.Do(t.Context(), Call{Action: "book"})))
-			hasCode(t, second(s.session.ResumePager(t.Context(), pending.State, labprompt.Decide(pending.Request))), lookleap.CodePlanInvalid)
-			must(t, second(s.session.Resume(t.Context(), pending.State, labprompt.Decide(pending.Request))))
+			hasCode(t, second(s.session.ResumePager(t.Context(), pending.State, lookleaptest.Decide(pending.Request))), lookleap.CodePlanInvalid)
+			must(t, second(s.session.Resume(t.Context(), pending.State, lookleaptest.Decide(pending.Request))))
 		})
 		t.Run("reject-the-id-in-clear", func(t *testing.T) {
-			s := newStage(t, setting{doc: asking, user: User{ID: "ann-4711", Profile: ada}, replies: []labprompt.Reply{labprompt.Pending()}})
+			s := newStage(t, setting{doc: asking, user: User{ID: "ann-4711", Profile: ada}, replies: []lookleaptest.Reply{lookleaptest.Pending()}})
 			var marks []string
 			for range 2 {
 				pending := pendingOf(t, second(s.page.Do(t.Context(), Call{Action: "book"})))

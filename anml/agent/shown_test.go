@@ -17,7 +17,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
-	"github.com/lookleap/lookleap/internal/lab/labprompt"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // TestSentAsShown: whatever the values are, the service receives exactly the
@@ -35,7 +35,7 @@ func TestSentAsShown(t *testing.T) {
 		actions.WriteString(`<action id="` + string(rune('a'+i)) + `" confirm="true" method="` + k.method + `" endpoint="/x?fixed=%26" ` + enctype +
 			`><param name="one" required="true"/><param name="two = 2"/><param name="three" default="service&apos;s &amp;"/></action>`)
 	}
-	s := newStage(t, setting{doc: interact(actions.String()), options: Options{Limits: Limits{Burst: 1 << 20, Executions: 1 << 20}}, replies: slices.Repeat([]labprompt.Reply{labprompt.Approve()}, 1<<12)})
+	s := newStage(t, setting{doc: interact(actions.String()), options: Options{Limits: Limits{Burst: 1 << 20, Executions: 1 << 20}}, replies: slices.Repeat([]lookleaptest.Reply{lookleaptest.Approve()}, 1<<12)})
 	t.Run("ANML-13.4-04/accept-octet-by-octet", func(t *testing.T) {
 		rapid.Check(t, func(rt *rapid.T) {
 			i := rapid.IntRange(0, len(kinds)-1).Draw(rt, "kind")
@@ -167,7 +167,7 @@ func TestShownWhole(t *testing.T) {
 		for _, refused := range []string{"answer-1", "answer-2", "inform-1"} {
 			t.Run("O55/accept-resumed-without-"+refused+"-"+how, func(t *testing.T) {
 				s := newStage(t, setting{doc: booking("", askFor("email")+askFor("tel")), user: User{Profile: ann}, json: asJSON,
-					replies: []labprompt.Reply{pendingReply}})
+					replies: []lookleaptest.Reply{pendingReply}})
 				pending := s.suspended(Call{Action: "book", Reply: &Reply{Informs: []Value{{Text: "likes tea"}}}})
 				decision := lookleap.ConsentDecision{Digest: pending.Request.Digest}
 				for _, item := range pending.Request.Items {

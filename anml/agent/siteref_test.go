@@ -13,7 +13,7 @@ import (
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anml/agent"
 	"github.com/lookleap/lookleap/anmltrust"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // ref is a site-ref.
@@ -66,11 +66,11 @@ func TestSiteRefs(t *testing.T) {
 		}, "a.example known"},
 		{"ANML-12.6-08", "reject-404", ref("a.example", "https://a.example/none"), nil, "a.example bad-status"},
 		{"ANML-12.6-08", "reject-503", ref("a.example", "https://a.example/anml"), func(r *retail) { r.net.Site("a.example").Status("/anml", 503) }, "a.example bad-status"},
-		{"ANML-12.6-08", "reject-certificate", ref("a.example", "https://a.example/anml"), func(r *retail) { r.net.Site("a.example").Certificate(lab.WrongName) }, "a.example tls"},
+		{"ANML-12.6-08", "reject-certificate", ref("a.example", "https://a.example/anml"), func(r *retail) { r.net.Site("a.example").Certificate(lookleaptest.CertificateWrongName) }, "a.example tls"},
 		{"ANML-12.6-08", "reject-html", ref("a.example", "https://a.example/anml"), func(r *retail) {
-			r.net.Site("a.example").Body("/anml", "text/html", `<link rel="alternate" type="application/anml+xml" href="/other">`)
+			r.net.Site("a.example").File("/anml", "text/html", `<link rel="alternate" type="application/anml+xml" href="/other">`)
 		}, "a.example media-type"},
-		{"ANML-12.6-08", "reject-unreadable", ref("a.example", "https://a.example/anml"), func(r *retail) { r.net.Site("a.example").Body("/anml", anml.MediaTypeXML, "<anml") }, "a.example unexpected-end"},
+		{"ANML-12.6-08", "reject-unreadable", ref("a.example", "https://a.example/anml"), func(r *retail) { r.net.Site("a.example").File("/anml", anml.MediaTypeXML, "<anml") }, "a.example unexpected-end"},
 		{"ANML-12.6-08", "reject-same-again", ref("a.example", "https://a.example/none") + ref("a.example", "https://a.example/none"), nil, "a.example bad-status, a.example bad-status"},
 		{"ANML-12.6-08", "accept-others-go-on", ref("a.example", "https://a.example/none") + ref("b.example", "https://b.example/anml"), nil, "a.example bad-status, b.example known"},
 		{"ANML-12.6-06", "reject-sixth", func() (all string) {
@@ -167,15 +167,15 @@ func TestSiteRefs(t *testing.T) {
 	})
 	t.Run("ANML-12.6-08/reject-timeout", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			r := newRetailOn(t, lab.ForTest(t))
+			r := newRetailOn(t, lookleaptest.ForTest(t))
 			r.serve("a.example", "/anml", own)
-			r.net.Site("a.example").Fault("/anml", lab.Mute())
+			r.net.Site("a.example").Fault("/anml", lookleaptest.Mute())
 			equals(t, known(r.open(head(ref("a.example", "https://a.example/anml")))), "a.example timeout")
 		})
 	})
 	t.Run("ANML-12.6-09/reject-stale-copy", func(t *testing.T) {
 		r := newRetail(t)
-		cached := lab.Wrap(func(next http.Handler) http.Handler {
+		cached := lookleaptest.Wrap(func(next http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 				w.Header().Set("Cache-Control", "max-age=60, stale-while-revalidate=3600, stale-if-error=3600")
 				next.ServeHTTP(w, q)
@@ -259,7 +259,7 @@ func TestSiteRefs(t *testing.T) {
 // rules of site-refs.
 func TestSiteRefMemory(t *testing.T) {
 	const own = "<head><title>Own</title></head><aesthetic><display-name>A</display-name></aesthetic>"
-	kept := lab.Wrap(func(next http.Handler) http.Handler {
+	kept := lookleaptest.Wrap(func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 			w.Header().Set("Cache-Control", "max-age=3600")
 			next.ServeHTTP(w, q)
@@ -353,9 +353,9 @@ func TestSiteRefMemory(t *testing.T) {
 	})
 	t.Run("ANML-12.6-08/reject-all-too-slow", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			r := newRetailOn(t, lab.ForTest(t))
+			r := newRetailOn(t, lookleaptest.ForTest(t))
 			r.options.Limits.Time = 10 * time.Second
-			r.net.Site("a.example").Fault("*", lab.Mute())
+			r.net.Site("a.example").Fault("*", lookleaptest.Mute())
 			before := time.Now() // of the bubble
 			p := r.open(head(ref("a.example", "https://a.example/1") + ref("a.example", "https://a.example/2")))
 			equals(t, known(p), "a.example timeout, a.example timeout")

@@ -12,7 +12,7 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anmltrust"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // TestRetryRestsOnTrust: between two requests of one call a site may take back what
@@ -21,7 +21,7 @@ func TestRetryRestsOnTrust(t *testing.T) {
 	const again = `<site domain="shop.example"><head><title>Shop</title></head></site><site domain="brand.example"><head><title>Brand</title></head>
 <interact><action id="here" method="PUT" endpoint="/here" idempotent="true"/></interact></site>`
 	const shown = `<head><title>Brand at the shop</title><trust domain="brand.example"/></head><interact><action id="here" method="PUT" endpoint="/here" idempotent="true"/></interact>`
-	busy := lab.Status(503, "Retry-After", "30")
+	busy := lookleaptest.Status(503, "Retry-After", "30")
 	silent := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
 	for _, c := range []struct {
 		name, doc, scope string
@@ -35,11 +35,11 @@ func TestRetryRestsOnTrust(t *testing.T) {
 		{"accept-after-no-response", again, "interact", silent, nil, lookleap.CodeOK, []string{"PUT /here", "PUT /here"}},
 		{"reject-revoked-after-no-response", again, "interact", silent, func(*stage) http.Handler { return denying }, anmltrust.CodeTrustRevoked, []string{"PUT /here"}},
 		{"reject-narrowed", again, "interact", busy, func(s *stage) http.Handler { return granting(s, "body") }, anmltrust.CodeTrustRevoked, []string{"PUT /here"}},
-		{"reject-not-to-be-found-out", again, "interact", busy, func(*stage) http.Handler { return lab.Status(503) }, CodeTrustUnverified, []string{"PUT /here"}},
+		{"reject-not-to-be-found-out", again, "interact", busy, func(*stage) http.Handler { return lookleaptest.Status(503) }, CodeTrustUnverified, []string{"PUT /here"}},
 		{"reject-identity-lost", shown, "body", busy, func(*stage) http.Handler { return denying }, CodeIdentityLost, []string{"PUT /here"}},
-		{"reject-redirected-body", again, "interact", lab.Status(307, "Location", "/there"), func(*stage) http.Handler { return denying }, anmltrust.CodeTrustRevoked, []string{"PUT /here"}},
-		{"accept-redirected-body", again, "interact", lab.Status(307, "Location", "/there"), nil, lookleap.CodeOK, []string{"PUT /here", "PUT /there"}},
-		{"accept-result-is-read-anyway", again, "interact", lab.Status(303, "Location", "/there"), func(*stage) http.Handler { return denying }, lookleap.CodeOK, []string{"PUT /here", "GET /there"}},
+		{"reject-redirected-body", again, "interact", lookleaptest.Status(307, "Location", "/there"), func(*stage) http.Handler { return denying }, anmltrust.CodeTrustRevoked, []string{"PUT /here"}},
+		{"accept-redirected-body", again, "interact", lookleaptest.Status(307, "Location", "/there"), nil, lookleap.CodeOK, []string{"PUT /here", "PUT /there"}},
+		{"accept-result-is-read-anyway", again, "interact", lookleaptest.Status(303, "Location", "/there"), func(*stage) http.Handler { return denying }, lookleap.CodeOK, []string{"PUT /here", "GET /there"}},
 	} {
 		t.Run("ANML-13.4-06/"+c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -50,7 +50,7 @@ func TestRetryRestsOnTrust(t *testing.T) {
 					}
 					permit(s, answers...)
 				}})
-				s.shop.Handle("/here", lab.Sequence(c.first, lab.Status(204)))
+				s.shop.Handle("/here", lookleaptest.Sequence(c.first, lookleaptest.Status(204)))
 				call := Call{Action: "here"}
 				if c.doc == again {
 					call.Site = "brand.example"
@@ -204,7 +204,7 @@ func TestExpectedType(t *testing.T) {
 					want, _, _ = strings.Cut(want, ",")
 					want += ", application/anml+json;q=0.9, application/anml+xml;q=0.8" + problems
 				}
-				s.shop.Body("/a", "text/csv", "a,b")
+				s.shop.File("/a", "text/csv", "a,b")
 				r := s.does(Call{Action: "a"}, lookleap.CodeOK)
 				if got := s.net.Journal().Requests()[0].Header.Values("Accept"); !slices.Equal(got, []string{want}) {
 					t.Errorf("JSON %v: %q, want %q", asJSON, got, want)

@@ -12,7 +12,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // gettable and postable are one action each, of either kind.
@@ -28,7 +28,7 @@ func attempts(t *testing.T, name, doc string, want lookleap.Code, sent int, chec
 	t.Run(name, func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newStage(t, setting{doc: doc})
-			s.shop.Handle("/a", lab.Sequence(answers...))
+			s.shop.Handle("/a", lookleaptest.Sequence(answers...))
 			begin := time.Now()
 			s.does(Call{Action: "a"}, want)
 			equals(t, len(s.sent()), sent)
@@ -40,7 +40,7 @@ func attempts(t *testing.T, name, doc string, want lookleap.Code, sent int, chec
 }
 
 func TestStatuses(t *testing.T) {
-	ok := lab.Status(204)
+	ok := lookleaptest.Status(204)
 	blocked := func(code lookleap.Code) func(*stage, time.Duration) {
 		return func(s *stage, _ time.Duration) {
 			s.Helper()
@@ -58,15 +58,15 @@ func TestStatuses(t *testing.T) {
 		if id == "" {
 			id = "ANML-11.3-25"
 		}
-		attempts(t, id+"/reject-retry-"+http.StatusText(status), repeatable, code, 1, nil, lab.Status(status), ok)
+		attempts(t, id+"/reject-retry-"+http.StatusText(status), repeatable, code, 1, nil, lookleaptest.Status(status), ok)
 	}
 	attempts(t, "ANML-11.3-04/accept-empty", postable, "ok", 1, nil, ok)
-	attempts(t, "ANML-11.3-25/reject-gone", gettable, CodeGone, 1, blocked(CodeGone), lab.Status(410), ok)
-	attempts(t, "ANML-11.3-08/reject-forbidden-again", gettable, lookleap.CodeForbidden, 1, blocked(lookleap.CodeForbidden), lab.Status(403), ok)
+	attempts(t, "ANML-11.3-25/reject-gone", gettable, CodeGone, 1, blocked(CodeGone), lookleaptest.Status(410), ok)
+	attempts(t, "ANML-11.3-08/reject-forbidden-again", gettable, lookleap.CodeForbidden, 1, blocked(lookleap.CodeForbidden), lookleaptest.Status(403), ok)
 	attempts(t, "ANML-11.3-08/accept-after-reset", gettable, lookleap.CodeForbidden, 1, func(s *stage, _ time.Duration) {
 		s.session.ResetActions()
 		s.does(Call{Action: "a"}, lookleap.CodeOK)
-	}, lab.Status(403), ok)
+	}, lookleaptest.Status(403), ok)
 
 	for name, c := range map[string]struct {
 		doc  string
@@ -90,30 +90,30 @@ func TestStatuses(t *testing.T) {
 			if !slices.Equal(told, c.want) || n.Origin != "https://www.shop.example" || n.Code != CodeAuthRequired || n.Text == "" {
 				s.Errorf("told %q in %+v", told, n)
 			}
-		}, lab.Status(401, challenges...), ok)
+		}, lookleaptest.Status(401, challenges...), ok)
 	}
-	attempts(t, "ANML-11.3-07/reject-retry", repeatable, CodeAuthRequired, 1, nil, lab.Status(401), ok)
+	attempts(t, "ANML-11.3-07/reject-retry", repeatable, CodeAuthRequired, 1, nil, lookleaptest.Status(401), ok)
 
-	attempts(t, "ANML-11.3-15/reject-no-time", gettable, lookleap.CodeRateLimited, 1, blocked(lookleap.CodeRateLimited), lab.Status(429), ok)
-	attempts(t, "ANML-11.3-15/reject-unreadable-time", gettable, lookleap.CodeRateLimited, 1, blocked(lookleap.CodeRateLimited), lab.Status(429, "Retry-After", "soon"), ok)
+	attempts(t, "ANML-11.3-15/reject-no-time", gettable, lookleap.CodeRateLimited, 1, blocked(lookleap.CodeRateLimited), lookleaptest.Status(429), ok)
+	attempts(t, "ANML-11.3-15/reject-unreadable-time", gettable, lookleap.CodeRateLimited, 1, blocked(lookleap.CodeRateLimited), lookleaptest.Status(429, "Retry-After", "soon"), ok)
 	attempts(t, "ANML-11.3-14/accept-idempotent-waits", gettable, "ok", 2, func(s *stage, took time.Duration) {
 		if took < 30*time.Second {
 			s.Errorf("it waited %s", took)
 		}
-	}, lab.Status(429, "Retry-After", "30"), ok)
+	}, lookleaptest.Status(429, "Retry-After", "30"), ok)
 	attempts(t, "ANML-11.3-14/reject-sooner", postable, lookleap.CodeRateLimited, 1, func(s *stage, _ time.Duration) {
 		s.does(Call{Action: "a"}, CodeTooSoon)
 		s.does(Call{Action: "b"}, CodeTooSoon) // of the same origin
 		equals(s, len(s.sent()), 1)
 		time.Sleep(31 * time.Second)
 		s.does(Call{Action: "a"}, lookleap.CodeOK)
-	}, lab.Status(429, "Retry-After", "30"), ok)
-	attempts(t, "ANML-11.3-14/reject-beyond-the-limit", gettable, lookleap.CodeRateLimited, 1, nil, lab.Status(429, "Retry-After", "61"), ok)
+	}, lookleaptest.Status(429, "Retry-After", "30"), ok)
+	attempts(t, "ANML-11.3-14/reject-beyond-the-limit", gettable, lookleap.CodeRateLimited, 1, nil, lookleaptest.Status(429, "Retry-After", "61"), ok)
 	attempts(t, "ANML-11.3-14/accept-at-the-limit", gettable, "ok", 2, func(s *stage, took time.Duration) {
 		if took < 60*time.Second {
 			s.Errorf("it waited %s", took)
 		}
-	}, lab.Status(429, "Retry-After", "60"), ok)
+	}, lookleaptest.Status(429, "Retry-After", "60"), ok)
 	attempts(t, "ANML-11.3-14/accept-date", gettable, "ok", 2, func(s *stage, took time.Duration) {
 		if took < 19*time.Second || took > 25*time.Second { // a date has no fraction of a second
 			s.Errorf("it waited %s", took)
@@ -122,45 +122,45 @@ func TestStatuses(t *testing.T) {
 		w.Header().Set("Retry-After", time.Now().Add(20*time.Second).UTC().Format(http.TimeFormat))
 		w.WriteHeader(429)
 	}), ok)
-	attempts(t, "ANML-11.3-14/reject-twice", gettable, lookleap.CodeRateLimited, 2, nil, lab.Status(429, "Retry-After", "1"))
+	attempts(t, "ANML-11.3-14/reject-twice", gettable, lookleap.CodeRateLimited, 2, nil, lookleaptest.Status(429, "Retry-After", "1"))
 
 	attempts(t, "ANML-11.3-17/accept-idempotent", repeatable, "ok", 2, func(s *stage, took time.Duration) {
 		if took < 5*time.Second {
 			s.Errorf("it waited %s", took)
 		}
 		equals(s, s.notices(NoticeServerError), 0)
-	}, lab.Status(500), ok)
-	attempts(t, "ANML-11.3-17/reject-third", repeatable, CodeServerError, 2, nil, lab.Status(500))
-	attempts(t, "ANML-11.3-17/reject-not-idempotent", postable, CodeServerError, 1, nil, lab.Status(500), ok)
+	}, lookleaptest.Status(500), ok)
+	attempts(t, "ANML-11.3-17/reject-third", repeatable, CodeServerError, 2, nil, lookleaptest.Status(500))
+	attempts(t, "ANML-11.3-17/reject-not-idempotent", postable, CodeServerError, 1, nil, lookleaptest.Status(500), ok)
 	attempts(t, "ANML-11.3-16/reject-at-once", gettable, "ok", 2, func(s *stage, took time.Duration) {
 		if took < 5*time.Second {
 			s.Errorf("it waited %s", took)
 		}
-	}, lab.Status(500), ok)
+	}, lookleaptest.Status(500), ok)
 	attempts(t, "ANML-11.3-18/accept-told-once", repeatable, CodeServerError, 2, func(s *stage, _ time.Duration) {
 		equals(s, s.notices(NoticeServerError), 1)
-	}, lab.Status(500))
+	}, lookleaptest.Status(500))
 	for _, status := range []int{502, 504, 599} {
-		attempts(t, "ANML-11.3-22/accept-like-500", repeatable, "ok", 2, nil, lab.Status(status), ok)
+		attempts(t, "ANML-11.3-22/accept-like-500", repeatable, "ok", 2, nil, lookleaptest.Status(status), ok)
 		attempts(t, "ANML-11.3-22/reject-sooner-than-told", repeatable, "ok", 2, func(s *stage, took time.Duration) {
 			if took < 40*time.Second {
 				s.Errorf("it waited %s", took)
 			}
-		}, lab.Status(status, "Retry-After", "40"), ok)
+		}, lookleaptest.Status(status, "Retry-After", "40"), ok)
 	}
 	attempts(t, "ANML-11.3-19/accept-waits", repeatable, "ok", 2, func(s *stage, took time.Duration) {
 		if took < 45*time.Second {
 			s.Errorf("it waited %s", took)
 		}
-	}, lab.Status(503, "Retry-After", "45"), ok)
+	}, lookleaptest.Status(503, "Retry-After", "45"), ok)
 	attempts(t, "ANML-11.3-19/reject-sooner", postable, lookleap.CodeUnavailable, 1, func(s *stage, _ time.Duration) {
 		s.does(Call{Action: "a"}, CodeTooSoon)
-	}, lab.Status(503, "Retry-After", "45"), ok)
-	attempts(t, "ANML-11.3-20/reject-again", gettable, lookleap.CodeUnavailable, 1, blocked(lookleap.CodeUnavailable), lab.Status(503), ok)
+	}, lookleaptest.Status(503, "Retry-After", "45"), ok)
+	attempts(t, "ANML-11.3-20/reject-again", gettable, lookleap.CodeUnavailable, 1, blocked(lookleap.CodeUnavailable), lookleaptest.Status(503), ok)
 	for name, header := range map[string][]string{"with": {"Retry-After", "3600"}, "without": nil} {
 		attempts(t, "ANML-11.3-21/accept-told-"+name+"-time", gettable, lookleap.CodeUnavailable, 1, func(s *stage, _ time.Duration) {
 			equals(s, s.notices(NoticeUnavailable), 1)
-		}, lab.Status(503, header...))
+		}, lookleaptest.Status(503, header...))
 	}
 	attempts(t, "ANML-11.3-23/accept-no-trust-failure", gettable, CodeServerError, 2, func(s *stage, _ time.Duration) {
 		for _, n := range s.session.Notices() {
@@ -169,17 +169,17 @@ func TestStatuses(t *testing.T) {
 			}
 		}
 		equals(s, len(s.page.Tools()), 2)
-	}, lab.Status(500))
+	}, lookleaptest.Status(500))
 }
 
 func TestStatusRetryAfter(t *testing.T) {
-	failed := lab.Body(anml.MediaTypeXML, service(`<head><title>Later</title></head><status code="busy" result="error" retry-after="30"/>`))
+	failed := lookleaptest.Body(anml.MediaTypeXML, service(`<head><title>Later</title></head><status code="busy" result="error" retry-after="30"/>`))
 	attempts(t, "ANML-8.13-04/reject-sooner", gettable, CodeActionFailed, 1, func(s *stage, _ time.Duration) {
 		s.does(Call{Action: "a"}, CodeTooSoon)
 		s.does(Call{Action: "b"}, lookleap.CodeOK)
 		time.Sleep(30 * time.Second)
 		s.does(Call{Action: "a"}, lookleap.CodeOK)
-	}, failed, lab.Status(204))
+	}, failed, lookleaptest.Status(204))
 	later := func(status int, retry string) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", anml.MediaTypeXML)
@@ -194,21 +194,23 @@ func TestStatusRetryAfter(t *testing.T) {
 		if took < 50*time.Second {
 			s.Errorf("it waited %s", took)
 		}
-	}, later(503, "50"), lab.Status(204))
+	}, later(503, "50"), lookleaptest.Status(204))
 	attempts(t, "ANML-8.13-04/accept-later-in-the-body", gettable, "ok", 2, func(s *stage, took time.Duration) {
 		if took < 30*time.Second {
 			s.Errorf("it waited %s", took)
 		}
-	}, later(503, "10"), lab.Status(204))
+	}, later(503, "10"), lookleaptest.Status(204))
 	attempts(t, "ANML-11.3-15/accept-time-in-the-body", gettable, "ok", 2, func(s *stage, took time.Duration) {
 		if took < 30*time.Second {
 			s.Errorf("it waited %s", took)
 		}
-	}, later(429, ""), lab.Status(204))
+	}, later(429, ""), lookleaptest.Status(204))
 }
 
 func TestRedirects(t *testing.T) {
-	to := func(status int, location string) http.Handler { return lab.Status(status, "Location", location) }
+	to := func(status int, location string) http.Handler {
+		return lookleaptest.Status(status, "Location", location)
+	}
 	for _, c := range []struct {
 		name, doc string
 		answer    http.Handler
@@ -216,7 +218,7 @@ func TestRedirects(t *testing.T) {
 		sent      []string
 	}{
 		{"ANML-11.3-24/accept-303", postable, to(303, "/done"), "ok", []string{"POST /a", "GET /done"}},
-		{"ANML-11.3-24/accept-303-to-itself", postable, lab.Sequence(to(303, "/a"), lab.Status(204)), "ok", []string{"POST /a", "GET /a"}},
+		{"ANML-11.3-24/accept-303-to-itself", postable, lookleaptest.Sequence(to(303, "/a"), lookleaptest.Status(204)), "ok", []string{"POST /a", "GET /a"}},
 		{"ANML-11.3-24/accept-307", postable, to(307, "/done"), "ok", []string{"POST /a", "POST /done"}},
 		{"ANML-11.3-24/accept-308", postable, to(308, "/done"), "ok", []string{"POST /a", "POST /done"}},
 		{"ANML-11.3-24/accept-301-get", gettable, to(301, "/done"), "ok", []string{"GET /a", "GET /done"}},
@@ -234,7 +236,7 @@ func TestRedirects(t *testing.T) {
 		{"K02/reject-303-elsewhere", postable, to(303, "https://other.example/x"), lookleap.CodeRedirectCrossOrigin, []string{"POST /a"}},
 		{"ANML-13.4-13/reject-sibling", gettable, to(302, "https://api.shop.example/x"), lookleap.CodeRedirectCrossOrigin, []string{"GET /a"}},
 		{"ANML-13.4-13/reject-http", gettable, to(302, "http://www.shop.example/x"), lookleap.CodeNotHTTPS, []string{"GET /a"}},
-		{"ANML-13.4-13/reject-no-target", gettable, lab.Status(302), lookleap.CodeBadRedirect, []string{"GET /a"}},
+		{"ANML-13.4-13/reject-no-target", gettable, lookleaptest.Status(302), lookleap.CodeBadRedirect, []string{"GET /a"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newStage(t, setting{doc: c.doc})
@@ -290,11 +292,11 @@ func TestRedirects(t *testing.T) {
 func TestNetworkErrors(t *testing.T) {
 	for _, c := range []struct {
 		name, doc  string
-		connection lab.Connection
+		connection lookleaptest.Connection
 		dials      int
 	}{
-		{"ANML-11.4-07/accept-refused-get", gettable, lab.Refused, 2},
-		{"ANML-11.4-07/accept-refused-post", postable, lab.Refused, 2}, // nothing of it was sent
+		{"ANML-11.4-07/accept-refused-get", gettable, lookleaptest.ConnectionRefused, 2},
+		{"ANML-11.4-07/accept-refused-post", postable, lookleaptest.ConnectionRefused, 2}, // nothing of it was sent
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -319,7 +321,7 @@ func TestNetworkErrors(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newStage(t, setting{doc: c.doc})
-				s.shop.Fault("/a", lab.Reset())
+				s.shop.Fault("/a", lookleaptest.Reset())
 				if _, err := s.page.Do(t.Context(), Call{Action: "a"}); err == nil {
 					t.Error("it was done")
 				}
@@ -330,14 +332,14 @@ func TestNetworkErrors(t *testing.T) {
 	t.Run("ANML-11.4-08/accept-told-once", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newStage(t, setting{doc: gettable})
-			s.shop.Fault("/a", lab.Reset())
+			s.shop.Fault("/a", lookleaptest.Reset())
 			_, _ = s.page.Do(t.Context(), Call{Action: "a"})
 			equals(t, s.notices(NoticeUnreachable), 1)
 		})
 	})
 	t.Run("ANML-11.4-07/reject-certificate", func(t *testing.T) {
 		s := newStage(t, setting{doc: strings.ReplaceAll(gettable, `endpoint="/a"`, `endpoint="https://api.shop.example/a"`)})
-		api := s.net.Site("api.shop.example").Certificate(lab.Expired)
+		api := s.net.Site("api.shop.example").Certificate(lookleaptest.CertificateExpired)
 		s.does(Call{Action: "a"}, lookleap.CodeTLS)
 		if s.notices(NoticeInsecure) != 1 || s.notices(NoticeUnreachable) != 0 {
 			t.Errorf("told %+v", s.session.Notices())
@@ -347,7 +349,7 @@ func TestNetworkErrors(t *testing.T) {
 	t.Run("ANML-13.7-07/reject-mute", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newStage(t, setting{doc: gettable})
-			s.shop.Fault("/a", lab.Mute())
+			s.shop.Fault("/a", lookleaptest.Mute())
 			begin := time.Now()
 			s.does(Call{Action: "a"}, lookleap.CodeTimeout)
 			if took := time.Since(begin); took > 30*time.Second {
@@ -397,10 +399,10 @@ func TestQueriesOfRedirects(t *testing.T) {
 			for _, status := range []int{301, 303, 307} {
 				for _, action := range []string{"go", "look"} {
 					t.Run("reject-query-of-"+name+"-"+http.StatusText(status)[:3]+"-"+action, func(t *testing.T) {
-						var events lab.Events
+						var events lookleaptest.Events
 						s := newStage(t, setting{doc: doc, host: func(h *lookleap.Host) { h.Observe = events.Observe }})
-						s.shop.Handle("/go", lab.Status(status, "Location", target))
-						s.shop.Handle("/y", lab.Status(status, "Location", "https://other.example/z?token=s3cret"))
+						s.shop.Handle("/go", lookleaptest.Status(status, "Location", target))
+						s.shop.Handle("/y", lookleaptest.Status(status, "Location", "https://other.example/z?token=s3cret"))
 						_, err := s.page.Do(t.Context(), Call{Action: action})
 						if err == nil {
 							return // the redirect was followed

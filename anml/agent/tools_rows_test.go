@@ -10,7 +10,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
-	"github.com/lookleap/lookleap/internal/lab/labprompt"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // TestToolsOfASession has the cases of what the tools of several pages have in common.
@@ -19,7 +19,7 @@ func TestToolsOfASession(t *testing.T) {
 	t.Run("P21", func(t *testing.T) {
 		t.Run("accept-one-action-of-two-sites", func(t *testing.T) {
 			s := newStage(t, setting{doc: search})
-			s.net.Site("www.other.example").Body("/anml", anml.MediaTypeXML, service(search))
+			s.net.Site("www.other.example").File("/anml", anml.MediaTypeXML, service(search))
 			other, err := s.session.Open(t.Context(), "https://www.other.example/anml")
 			must(t, err)
 			a, b := s.page.Tools(), other.Tools()
@@ -94,7 +94,7 @@ func TestToolsOfASession(t *testing.T) {
 // TestSendAgain: a call whose outcome is unknown is repeated only as sending it again.
 func TestSendAgain(t *testing.T) {
 	const buy = `<head><title>S</title></head><interact><action id="buy" method="POST" endpoint="/buy"><param name="what"/></action></interact>`
-	begin := func(t *testing.T, replies ...labprompt.Reply) (s *stage, keys *[]string, fails *bool) {
+	begin := func(t *testing.T, replies ...lookleaptest.Reply) (s *stage, keys *[]string, fails *bool) {
 		keys, fails = new([]string), new(bool)
 		*fails = true
 		s = newStage(t, setting{doc: buy, replies: replies})
@@ -110,7 +110,7 @@ func TestSendAgain(t *testing.T) {
 	call := func(what string) Call { return Call{Action: "buy", Args: map[string]string{"what": what}} }
 	t.Run("P38", func(t *testing.T) {
 		t.Run("accept-same-key-after-the-user-agreed", func(t *testing.T) {
-			s, keys, fails := begin(t, labprompt.Approve(), labprompt.Approve(), labprompt.Approve(), labprompt.Approve())
+			s, keys, fails := begin(t, lookleaptest.Approve(), lookleaptest.Approve(), lookleaptest.Approve(), lookleaptest.Approve())
 			for i := range 2 {
 				if _, err := s.page.Do(t.Context(), call("pot")); !errors.Is(err, ErrInDoubt) {
 					t.Fatalf("%d: %v", i, err)
@@ -131,14 +131,14 @@ func TestSendAgain(t *testing.T) {
 			}
 		})
 		t.Run("reject-without-consent", func(t *testing.T) {
-			s, keys, _ := begin(t, labprompt.Approve(), labprompt.Deny())
+			s, keys, _ := begin(t, lookleaptest.Approve(), lookleaptest.Refuse())
 			isError(t, second(s.page.Do(t.Context(), call("pot"))), ErrInDoubt)
 			if _, err := s.page.Do(t.Context(), call("pot")); lookleap.CodeOf(err) != lookleap.CodeConsentRefused || len(*keys) != 1 {
 				t.Errorf("%v, sent %d times", err, len(*keys))
 			}
 		})
 		t.Run("reject-more-than-are-remembered", func(t *testing.T) {
-			s, keys, _ := begin(t, labprompt.Approve(), labprompt.Approve())
+			s, keys, _ := begin(t, lookleaptest.Approve(), lookleaptest.Approve())
 			isError(t, second(s.page.Do(t.Context(), call("pot"))), ErrInDoubt)
 			for i := range maxDoubts {
 				s.session.doubts.plans[strconv.Itoa(i)] = new(lookleap.Plan)
@@ -151,7 +151,7 @@ func TestSendAgain(t *testing.T) {
 			}
 		})
 		t.Run("accept-new-key-for-another-call", func(t *testing.T) {
-			s, keys, _ := begin(t, labprompt.Approve(), labprompt.Approve())
+			s, keys, _ := begin(t, lookleaptest.Approve(), lookleaptest.Approve())
 			for _, what := range []string{"pot", "pan"} {
 				isError(t, second(s.page.Do(t.Context(), call(what))), ErrInDoubt)
 			}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
-	"github.com/lookleap/lookleap/internal/lab/labprompt"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // crossing is a stand where a.example told a member number that b.example wants.
@@ -17,7 +17,7 @@ type crossing struct {
 	b *Page
 }
 
-func transfers(t *testing.T, confidentiality string, replies ...labprompt.Reply) crossing {
+func transfers(t *testing.T, confidentiality string, replies ...lookleaptest.Reply) crossing {
 	st := newStand(t, replies...)
 	st.user.Profile = Fields{"member": {Text: "4711-8822"}}
 	st.user.Store = lookleap.NewMemoryStore()
@@ -30,7 +30,7 @@ var member = Transfer{Action: "book", Field: "member"}
 func TestTransfer(t *testing.T) {
 	restricted := `confidentiality="restricted"`
 	t.Run("public-is-asked-about", func(t *testing.T) {
-		c := transfers(t, "", labprompt.Deny())
+		c := transfers(t, "", lookleaptest.Refuse())
 		x := c.prepares(c.b, Call{})
 		if len(x.items) != 1 || !strings.Contains(x.items[0].Summary, "a.example told this, and b.example would learn it") {
 			t.Fatalf("%+v", x.items)
@@ -43,12 +43,12 @@ func TestTransfer(t *testing.T) {
 		equals(t, len(c.prepares(c.b, Call{}).items), 1)
 	})
 	t.Run("private-never", func(t *testing.T) {
-		c := transfers(t, `confidentiality="private"`, labprompt.Approve())
+		c := transfers(t, `confidentiality="private"`, lookleaptest.Approve())
 		c.prepares(c.b, Call{}).sends(all, `<refuse field="member" reason="policy-violation"`, "!4711")
 		hasCode(t, c.b.AuthorizeTransfer(t.Context(), member), CodePrivateContext)
 	})
 	t.Run("restricted-by-itself", func(t *testing.T) {
-		c := transfers(t, restricted, labprompt.Approve())
+		c := transfers(t, restricted, lookleaptest.Approve())
 		equals(t, brief(c.b.Decide(t.Context())[0]), "defer restricted-context")
 		must(t, c.b.AuthorizeTransfer(t.Context(), member))
 		asked := c.ask.Requests()
@@ -69,7 +69,7 @@ func TestTransfer(t *testing.T) {
 		equals(t, brief(c.b.Decide(t.Context())[0]), "defer restricted-context")
 	})
 	t.Run("for-this-value-and-service-alone", func(t *testing.T) {
-		c := transfers(t, restricted, labprompt.Approve())
+		c := transfers(t, restricted, lookleaptest.Approve())
 		must(t, c.b.AuthorizeTransfer(t.Context(), member))
 		other := Call{Reply: &Reply{Values: map[string]Value{"member": {Text: "member 4711-8822"}}}}
 		hasCode(t, second(c.prepare(c.b, other)), CodeRequiredAskOpen)
@@ -79,18 +79,18 @@ func TestTransfer(t *testing.T) {
 		}
 	})
 	t.Run("pending", func(t *testing.T) {
-		c := transfers(t, restricted, labprompt.Pending())
+		c := transfers(t, restricted, lookleaptest.Pending())
 		err := c.b.AuthorizeTransfer(t.Context(), member)
 		pending := pendingOf(t, err)
 		// Another process of the same user goes on.
 		c.s = nil
-		must(t, c.session().ResumeTransfer(t.Context(), pending.State, labprompt.Decide(pending.Request)))
+		must(t, c.session().ResumeTransfer(t.Context(), pending.State, lookleaptest.Decide(pending.Request)))
 		list, err := c.s.Consents(t.Context())
 		if err != nil || len(list) != 1 || !list[0].Once || list[0].Recipient != "b.example" || list[0].From[0] != "a.example" {
 			t.Fatal(list, err)
 		}
-		hasCode(t, c.s.ResumeTransfer(t.Context(), pending.State, labprompt.Decide(pending.Request)), lookleap.CodePlanDone)
-		if _, err := c.s.Resume(t.Context(), pending.State, labprompt.Decide(pending.Request)); err == nil {
+		hasCode(t, c.s.ResumeTransfer(t.Context(), pending.State, lookleaptest.Decide(pending.Request)), lookleap.CodePlanDone)
+		if _, err := c.s.Resume(t.Context(), pending.State, lookleaptest.Decide(pending.Request)); err == nil {
 			t.Error("an authorization was resumed as a call")
 		}
 	})
@@ -99,10 +99,10 @@ func TestTransfer(t *testing.T) {
 // TestTransferOfAnotherPlan: a call that waits for its user is not used up by being
 // taken for an authorization.
 func TestTransferOfAnotherPlan(t *testing.T) {
-	s := newStage(t, setting{doc: asking, user: User{Profile: ada}, replies: []labprompt.Reply{labprompt.Pending()}})
+	s := newStage(t, setting{doc: asking, user: User{Profile: ada}, replies: []lookleaptest.Reply{lookleaptest.Pending()}})
 	_, err := s.page.Do(t.Context(), Call{Action: "book"})
 	pending := pendingOf(t, err)
-	approved := labprompt.Decide(pending.Request)
+	approved := lookleaptest.Decide(pending.Request)
 	denied := lookleap.ConsentDecision{Digest: approved.Digest}
 	for _, d := range []lookleap.ConsentDecision{approved, denied} {
 		hasCode(t, s.session.ResumeTransfer(t.Context(), pending.State, d), lookleap.CodePlanInvalid)
@@ -110,7 +110,7 @@ func TestTransferOfAnotherPlan(t *testing.T) {
 	if e := entries(t, s.session.Ledger(), EntryRefused); len(e) > 0 {
 		t.Errorf("refused: %+v", e)
 	}
-	must(t, second(s.session.Resume(t.Context(), pending.State, labprompt.Decide(pending.Request))))
+	must(t, second(s.session.Resume(t.Context(), pending.State, lookleaptest.Decide(pending.Request))))
 }
 
 // TestTransferRows shows that what one service told reaches no other one unless
@@ -133,7 +133,7 @@ func TestTransferRows(t *testing.T) {
 		})
 		for name, text := range map[string]string{"token": "no. 4711-8822", "spelling": "４７１１.8822", "glued": "X47118822"} {
 			t.Run("reject-"+name, func(t *testing.T) {
-				s := crossed(t, "", Value{Text: text}, labprompt.Deny())
+				s := crossed(t, "", Value{Text: text}, lookleaptest.Refuse())
 				s.does(book, lookleap.CodeConsentRefused)
 				s.wantSent("!8822")
 			})
@@ -156,7 +156,7 @@ func TestTransferRows(t *testing.T) {
 			s.wantSent(secret)
 		})
 		t.Run("reject-again", func(t *testing.T) {
-			s := crossed(t, "", plain, labprompt.ApproveUntil(start.Add(24*365*time.Hour)), labprompt.Deny())
+			s := crossed(t, "", plain, lookleaptest.ApproveUntil(start.Add(24*365*time.Hour)), lookleaptest.Refuse())
 			s.does(book, lookleap.CodeOK)
 			s.net.Journal().Clear()
 			s.does(book, lookleap.CodeConsentRefused)
@@ -226,7 +226,7 @@ func TestTransferRows(t *testing.T) {
 	})
 	t.Run("K10", func(t *testing.T) {
 		for _, attrs := range []string{`confidentiality="private"`, `confidentiality="private" usage="none" ttl="1"`} {
-			s := crossed(t, attrs, plain, labprompt.Approve())
+			s := crossed(t, attrs, plain, lookleaptest.Approve())
 			t.Run("reject-answer", func(t *testing.T) {
 				s.does(book, lookleap.CodeOK)
 				s.wantSent("!" + secret)
@@ -273,13 +273,13 @@ func (s *stage) elsewhere(url, sections string) *Page {
 const secret = "4711-8822"
 
 // crossed is a stage where a.example told a member number, and the shop asks for it.
-func crossed(t *testing.T, attrs string, v Value, replies ...labprompt.Reply) *stage {
+func crossed(t *testing.T, attrs string, v Value, replies ...lookleaptest.Reply) *stage {
 	t.Helper()
 	return crossedIn(t, CrossServiceMatch, attrs, v, replies...)
 }
 
 // crossedIn is crossed with a user who wants the mode.
-func crossedIn(t *testing.T, mode CrossService, attrs string, v Value, replies ...labprompt.Reply) *stage {
+func crossedIn(t *testing.T, mode CrossService, attrs string, v Value, replies ...lookleaptest.Reply) *stage {
 	t.Helper()
 	p := &UserPolicy{CrossService: mode}
 	must(t, p.Set(StandingRule{Field: "email", Domain: "*", Effect: EffectAllow}))
@@ -306,7 +306,7 @@ func TestTransferOfArgumentsAndInforms(t *testing.T) {
 		"inform":   {Transfer{Action: "book", Inform: true, Value: value}, Call{Action: "book", Reply: &Reply{Informs: []Value{{Text: number}}, Omit: []string{}}}},
 	} {
 		t.Run("ANML-14.2-03/accept-authorized-"+name, func(t *testing.T) {
-			c, s := c, transfers(t, restricted, labprompt.Approve())
+			c, s := c, transfers(t, restricted, lookleaptest.Approve())
 			s.b = pageFor(t, s.net, s.s, "https://b.example/c", booking("", ""))
 			hasCode(t, second(s.prepare(s.b, c.call)), CodeRestrictedContext)
 			must(t, s.b.AuthorizeTransfer(t.Context(), c.transfer))
@@ -330,7 +330,7 @@ func TestTransferOfArgumentsAndInforms(t *testing.T) {
 			}
 		})
 		t.Run("ANML-14.2-03/reject-authorized-for-another-"+name, func(t *testing.T) {
-			s := transfers(t, restricted, labprompt.Approve())
+			s := transfers(t, restricted, lookleaptest.Approve())
 			s.b = pageFor(t, s.net, s.s, "https://b.example/c", booking("", ""))
 			other := c.transfer
 			other.Value = &Value{Text: "their number is 4711-8822"}
@@ -338,7 +338,7 @@ func TestTransferOfArgumentsAndInforms(t *testing.T) {
 			hasCode(t, second(s.prepare(s.b, c.call)), CodeRestrictedContext)
 		})
 		t.Run("ANML-14.2-02/reject-private-"+name, func(t *testing.T) {
-			s := transfers(t, `confidentiality="private"`, labprompt.Approve())
+			s := transfers(t, `confidentiality="private"`, lookleaptest.Approve())
 			err := s.b.AuthorizeTransfer(t.Context(), c.transfer)
 			if hasCode(t, err, CodePrivateContext); !strings.Contains(err.Error(), "the "+name) {
 				t.Errorf("%v does not say what is refused", err)
@@ -349,7 +349,7 @@ func TestTransferOfArgumentsAndInforms(t *testing.T) {
 		})
 	}
 	t.Run("ANML-14.2-03/accept-shown-as-it-is-sent", func(t *testing.T) {
-		st := newStand(t, labprompt.Approve())
+		st := newStand(t, lookleaptest.Approve())
 		pageFor(t, st.net, st.session(), "https://a.example/a", `<knowledge><inform confidentiality="restricted">You are `+annsEmail+`</inform></knowledge>`)
 		p := pageFor(t, st.net, st.s, "https://b.example/b", booking("", ""))
 		must(t, p.AuthorizeTransfer(t.Context(), Transfer{Action: "find", Param: "q", Value: &Value{Text: annsEmail}}))
@@ -359,7 +359,7 @@ func TestTransferOfArgumentsAndInforms(t *testing.T) {
 		}
 	})
 	t.Run("ANML-14.2-03/reject-malformed", func(t *testing.T) {
-		s := transfers(t, restricted, labprompt.Approve())
+		s := transfers(t, restricted, lookleaptest.Approve())
 		for _, x := range []Transfer{
 			{Action: "find", Param: "q"}, {Action: "book", Inform: true}, {Action: "find", Param: "q", Field: "member", Value: value},
 			{Action: "find", Param: "q", Inform: true, Value: value}, {Action: "find", Param: "q", Value: &Value{Text: "shoes"}},

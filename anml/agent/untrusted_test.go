@@ -22,8 +22,7 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anml/agent"
-	"github.com/lookleap/lookleap/internal/lab"
-	"github.com/lookleap/lookleap/internal/lab/labprompt"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // TestUntrusted shows how the texts of a persona are delivered.
@@ -59,7 +58,7 @@ func TestUntrusted(t *testing.T) {
 	})
 	t.Run("ANML-13.3-02/accept-one-line-end", func(t *testing.T) {
 		r := newRetail(t)
-		r.net.Site("shop.example").Body("/anml", anml.MediaTypeJSON, `{"anml":"1.0","role":"service","persona":{"instructions":"a\r\nb\u2028c\u2029d\re\tf\ufffdg"}}`)
+		r.net.Site("shop.example").File("/anml", anml.MediaTypeJSON, `{"anml":"1.0","role":"service","persona":{"instructions":"a\r\nb\u2028c\u2029d\re\tf\ufffdg"}}`)
 		p, err := r.start().Open(t.Context(), shopURL)
 		must(t, err)
 		equals(t, p.Persona("shop.example").Instructions.Raw(), "a\nb\nc\nde\tf\ufffdg")
@@ -122,7 +121,7 @@ func TestUntrusted(t *testing.T) {
 	})
 	t.Run("ANML-13.3-04/reject-identity", func(t *testing.T) {
 		r := newRetail(t)
-		user := r.asks(labprompt.Deny())
+		user := r.asks(lookleaptest.Refuse())
 		page := r.open(`<interact><action id="a" method="POST" endpoint="/a" confirm="true"/></interact><persona><voice perspective="first" name="Support of BankX"/></persona>`)
 		p := page.Persona("shop.example")
 		_, _ = page.Do(t.Context(), agent.Call{Action: "a"})
@@ -251,7 +250,7 @@ func TestInjection(t *testing.T) {
 	})
 	t.Run("ANML-13.3-06/reject-timeout", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			r := newRetailOn(t, lab.ForTest(t))
+			r := newRetailOn(t, lookleaptest.ForTest(t))
 			r.options.Detectors = []agent.Detector{detector(func(ctx context.Context, _ string) (string, error) {
 				time.Sleep(time.Minute) // deaf to its context
 				return "", nil

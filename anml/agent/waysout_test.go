@@ -12,8 +12,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
-	"github.com/lookleap/lookleap/internal/lab"
-	"github.com/lookleap/lookleap/internal/lab/labprompt"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // wayOut is one way for something to leave a session.
@@ -120,7 +119,7 @@ func waysOut() map[string]wayOut {
 		"redirect-away":  {class: "argument", call: argument("POST-"), answers: func() http.Handler { return scripted(307, "", "Location", "https://c.example/x") }},
 		"redirect-other": {class: "argument", call: argument("GET-"), answers: func() http.Handler { return scripted(303, "", "Location", "/again") }},
 		"retry": {class: "argument", call: argument("GET-"),
-			answers: func() http.Handler { return lab.Sequence(lab.Status(500), lab.Status(204)) }},
+			answers: func() http.Handler { return lookleaptest.Sequence(lookleaptest.Status(500), lookleaptest.Status(204)) }},
 
 		"page-fetch":  {class: "none", run: open("https://b.example/other")},
 		"site-ref":    {class: "none", run: open("https://b.example/refs")},
@@ -201,11 +200,11 @@ func leave(t *testing.T, way wayOut, v outValue, agrees bool) (outcome string) {
 	if !agrees {
 		agreed = []string{itemAct}
 	}
-	reply := labprompt.Approve(agreed...)
+	reply := lookleaptest.Approve(agreed...)
 	if way.waits {
-		reply = labprompt.Pending()
+		reply = lookleaptest.Pending()
 	}
-	st.ask = labprompt.New(t, slices.Repeat([]labprompt.Reply{reply}, 8)...)
+	st.ask = lookleaptest.NewPrompter(t, slices.Repeat([]lookleaptest.Reply{reply}, 8)...)
 	st.user.Language, st.user.Ledger = v.text, lookleap.NewMemoryStore()
 	if v.before != nil {
 		v.before(st)
@@ -237,7 +236,7 @@ func leave(t *testing.T, way wayOut, v outValue, agrees bool) (outcome string) {
 		_, err = p.Do(t.Context(), way.call(v))
 	}
 	if pending := new(lookleap.PendingError); errors.As(err, &pending) {
-		_, err = st.s.Resume(t.Context(), pending.State, labprompt.Decide(pending.Request, agreed...))
+		_, err = st.s.Resume(t.Context(), pending.State, lookleaptest.Decide(pending.Request, agreed...))
 	}
 	var sent strings.Builder
 	for _, r := range st.net.Journal().Requests() {

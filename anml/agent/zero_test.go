@@ -10,7 +10,7 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anml/agent"
-	"github.com/lookleap/lookleap/internal/zerotest"
+	"github.com/lookleap/lookleap/internal/test/zerotest"
 )
 
 // TestZeroValues uses everything that the package exports with nothing in hand.

@@ -11,19 +11,19 @@ import (
 	"testing"
 
 	"github.com/lookleap/lookleap/agentstxt"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // TestAgentsTxtURLs reads the policies of sites of a lab.
 func TestAgentsTxtURLs(t *testing.T) {
-	n := lab.ForTest(t)
+	n := lookleaptest.ForTest(t)
 	signed, err := agentstxt.Sign([]byte("/a ALLOW limit=5\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	n.Site("shop.example").Body("/agents.txt", "text/plain", string(signed))
+	n.Site("shop.example").File("/agents.txt", "text/plain", string(signed))
 	n.Site("quiet.example")
-	n.Site("forged.example").Body("/agents.txt", "text/plain", strings.Replace(string(signed), "/a", "/b", 1))
+	n.Site("forged.example").File("/agents.txt", "text/plain", strings.Replace(string(signed), "/a", "/b", 1))
 	n.Site("down.example").Status("/agents.txt", 503)
 	args := append(opened(t, n).Args(), "--json", "agentstxt", "--path", "/a")
 	want := []struct {
@@ -90,8 +90,8 @@ func TestAgentsTxtSignWrites(t *testing.T) {
 
 // TestAgentsTxtReadings: the program refuses a path that one reading of robots.txt disallows.
 func TestAgentsTxtReadings(t *testing.T) {
-	n := lab.ForTest(t)
-	n.Site("shop.example").Body("/robots.txt", "text/plain", "User-agent: *\nDisallow: /private\n")
+	n := lookleaptest.ForTest(t)
+	n.Site("shop.example").File("/robots.txt", "text/plain", "User-agent: *\nDisallow: /private\n")
 	door := opened(t, n).Args()
 	for name, path := range map[string]string{
 		"two-slashes": "//private/x", "encoded-slash": "/%2fprivate/x", "dots": "/x/..%2fprivate/x", "parameters": "/private;a=b/x",

@@ -13,15 +13,15 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap/aiuri"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // TestAIIP looks for the endpoints of sites of a lab.
 func TestAIIP(t *testing.T) {
-	n := lab.ForTest(t)
-	n.Site("bank.example").Body("/.well-known/aiip", "application/json",
+	n := lookleaptest.ForTest(t)
+	n.Site("bank.example").File("/.well-known/aiip", "application/json",
 		`{"endpoint":"ai://bank.example/pay","jwks":"https://bank.example/keys.json","scopes":["pay"],"policy":{"requireSignedResults":false}}`)
-	n.Site("quiet.example").Body("/", "text/html", "<title>x</title>")
+	n.Site("quiet.example").File("/", "text/html", "<title>x</title>")
 	door := opened(t, n).Args()
 	for _, c := range []struct {
 		site     string

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lookleap/lookleap/internal/lab/zone"
+	"github.com/lookleap/lookleap/internal/test/zone"
 )
 
 // TestDNS asks a server with signed, unsigned and expired zones.

@@ -19,29 +19,29 @@ import (
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anmltrust"
 	"github.com/lookleap/lookleap/dvs"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // ward is a site that publishes everything, all of it right.
 type ward struct {
-	*lab.Site
-	net    *lab.Internet
+	*lookleaptest.Site
+	net    *lookleaptest.Internet
 	origin string
 }
 
 const goodSkill = "---\nname: refund\ndescription: Refunds an order.\n---\n# Refunds\n\nSee [the rules](rules.md).\n"
 
-func newWard(t *testing.T, n *lab.Internet, name string) *ward {
+func newWard(t *testing.T, n *lookleaptest.Internet, name string) *ward {
 	t.Helper()
 	w := &ward{n.Site(name), n, "https://" + name}
 	w.policy(t, "/admin DISALLOW\n")
-	w.Body("/robots.txt", "text/plain", "User-agent: *\nDisallow: /admin\n")
+	w.File("/robots.txt", "text/plain", "User-agent: *\nDisallow: /admin\n")
 	w.anml(t, func(*anml.Builder) {})
 	w.manifest(t, name, time.Now().Add(-time.Hour), 30*24*time.Hour)
 	n.Name("_anml." + name).TXT("v=anml1; manifest=" + w.origin + "/.well-known/anml-trust")
 	w.skill(t, goodSkill)
-	w.Body("/.well-known/agent-skills/refund/rules.md", "text/markdown", "# Rules\n")
-	w.Body("/.well-known/aiip", "application/json", `{"endpoint":"ai://`+name+`/pay","jwks":"`+w.origin+`/keys.json","scopes":["pay"]}`)
+	w.File("/.well-known/agent-skills/refund/rules.md", "text/markdown", "# Rules\n")
+	w.File("/.well-known/aiip", "application/json", `{"endpoint":"ai://`+name+`/pay","jwks":"`+w.origin+`/keys.json","scopes":["pay"]}`)
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
@@ -50,7 +50,7 @@ func newWard(t *testing.T, n *lab.Internet, name string) *ward {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.Body("/keys.json", "application/jwk-set+json", string(ring.JWKS()))
+	w.File("/keys.json", "application/jwk-set+json", string(ring.JWKS()))
 	return w
 }
 
@@ -60,7 +60,7 @@ func (w *ward) policy(t *testing.T, rules string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.Body("/agents.txt", "text/plain", string(signed))
+	w.File("/agents.txt", "text/plain", string(signed))
 }
 
 func (w *ward) anml(t *testing.T, change func(*anml.Builder)) {
@@ -85,17 +85,17 @@ func (w *ward) manifest(t *testing.T, site string, issued time.Time, life time.D
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.Body("/.well-known/anml-trust", anmltrust.ManifestMediaType, string(data))
+	w.File("/.well-known/anml-trust", anmltrust.ManifestMediaType, string(data))
 }
 
 func (w *ward) skill(t *testing.T, text string) {
 	t.Helper()
-	w.Body("/.well-known/agent-skills/refund/SKILL.md", "text/markdown; charset=utf-8", text)
+	w.File("/.well-known/agent-skills/refund/SKILL.md", "text/markdown; charset=utf-8", text)
 	w.index(text)
 }
 
 func (w *ward) index(text string) {
-	w.Body("/.well-known/agent-skills/index.json", "application/json", `{"$schema":"https://schemas.agentskills.io/discovery/0.2.0/schema.json","skills":[{"name":"refund","type":"skill-md","description":"Refunds an order.",
+	w.File("/.well-known/agent-skills/index.json", "application/json", `{"$schema":"https://schemas.agentskills.io/discovery/0.2.0/schema.json","skills":[{"name":"refund","type":"skill-md","description":"Refunds an order.",
 		"url":"/.well-known/agent-skills/refund/SKILL.md","digest":"`+dvs.DigestOf([]byte(text)).String()+`"}]}`)
 }
 
@@ -114,14 +114,14 @@ const (
 )
 
 func status(path string, code int) func(*testing.T, *ward) {
-	return func(_ *testing.T, w *ward) { w.Handle(path, lab.Status(code)) }
+	return func(_ *testing.T, w *ward) { w.Handle(path, lookleaptest.Status(code)) }
 }
 
 func body(path, mediaType, text string) func(*testing.T, *ward) {
-	return func(_ *testing.T, w *ward) { w.Body(path, mediaType, text) }
+	return func(_ *testing.T, w *ward) { w.File(path, mediaType, text) }
 }
 
-func certificate(c lab.Certificate) func(*testing.T, *ward) {
+func certificate(c lookleaptest.Certificate) func(*testing.T, *ward) {
 	return func(_ *testing.T, w *ward) { w.Certificate(c) }
 }
 
@@ -131,32 +131,34 @@ var siteFaults = map[string]siteFault{
 	"no-address":      {func(_ *testing.T, w *ward) { w.net.Name(w.Name()).Clear() }, "address", "has no address", "publish A or AAAA", true},
 	"dns-fails":       {func(_ *testing.T, w *ward) { w.net.Name(w.Name()).ServFail() }, "address", "lookup failed", "make the name servers of the zone answer", true},
 	"private-address": {func(_ *testing.T, w *ward) { w.At("10.1.2.3") }, "connection", "10.0.0.0/8", "publish public addresses", true},
-	"refused":         {func(_ *testing.T, w *ward) { w.Connection(lab.Refused) }, "connection", "reset", "ends connections", true},
-	"reset":           {func(_ *testing.T, w *ward) { w.Connection(lab.ResetFirst) }, "connection", "reset", "ends connections", true},
-	"no-tls":          {func(_ *testing.T, w *ward) { w.Connection(lab.NotTLS) }, "connection", "TLS", "serve https on this port", true},
+	"refused":         {func(_ *testing.T, w *ward) { w.Connection(lookleaptest.ConnectionRefused) }, "connection", "reset", "ends connections", true},
+	"reset":           {func(_ *testing.T, w *ward) { w.Connection(lookleaptest.ConnectionReset) }, "connection", "reset", "ends connections", true},
+	"no-tls":          {func(_ *testing.T, w *ward) { w.Connection(lookleaptest.ConnectionNotTLS) }, "connection", "TLS", "serve https on this port", true},
 	"old-tls":         {func(_ *testing.T, w *ward) { w.MaxTLS(tls.VersionTLS11) }, "connection", "version", "switch on TLS 1.2", true},
-	"expired":         {certificate(lab.Expired), "connection", "expired", "has not expired", true},
-	"other-name":      {certificate(lab.WrongName), "connection", "wrong-name.example", "a certificate for this name", true},
-	"unknown-ca":      {certificate(lab.UnknownCA), "connection", "unknown authority", "with the whole chain", true},
-	"ends-soon":       {certificate(lab.EndsSoon), "connection", "the certificate ends on", "renew the certificate", false},
+	"expired":         {certificate(lookleaptest.CertificateExpired), "connection", "expired", "has not expired", true},
+	"other-name":      {certificate(lookleaptest.CertificateWrongName), "connection", "wrong-name.example", "a certificate for this name", true},
+	"unknown-ca":      {certificate(lookleaptest.CertificateUnknownCA), "connection", "unknown authority", "with the whole chain", true},
+	"ends-soon":       {certificate(lookleaptest.CertificateEndsSoon), "connection", "the certificate ends on", "renew the certificate", false},
 	"tls-1.2":         {func(_ *testing.T, w *ward) { w.MaxTLS(tls.VersionTLS12) }, "connection", "AI endpoints need TLS 1.3", "switch on TLS 1.3", true},
 	"apex-to-www":     {func(_ *testing.T, w *ward) { w.Redirect("/", "https://www."+w.Name()+"/") }, "connection", "sent on to https://www.", "publish everything at https://www.", false},
 	"front-bot-wall":  {body("/", "text/html", challenge), "connection", "bot wall", "exception for GET /", false},
 
-	"policy-403":          {status("/agents.txt", 403), "agents.txt", "status 403: the server forbids it", "allow GET /agents.txt in the rules", true},
-	"policy-401":          {status("/agents.txt", 401), "agents.txt", "demands a login", "without a login", true},
-	"policy-429":          {status("/agents.txt", 429), "agents.txt", "limits requests", "raise the limit", true},
-	"policy-500":          {status("/agents.txt", 500), "agents.txt", "the server fails", "look into the log", true},
-	"policy-406":          {status("/agents.txt", 406), "agents.txt", "form that was asked for", "whatever the Accept header says", true},
-	"policy-418":          {status("/agents.txt", 418), "agents.txt", "status 418", "or 404 if there is none", true},
-	"policy-page":         {body("/agents.txt", "text/html", "<html>Welcome"), "agents.txt", "web page, as for every path", "answer 404 for paths", true},
-	"policy-bot-wall":     {func(_ *testing.T, w *ward) { w.Handle("/agents.txt", lab.Status(403, "Cf-Mitigated", "challenge")) }, "agents.txt", "bot wall", "exception for GET /agents.txt", true},
+	"policy-403":  {status("/agents.txt", 403), "agents.txt", "status 403: the server forbids it", "allow GET /agents.txt in the rules", true},
+	"policy-401":  {status("/agents.txt", 401), "agents.txt", "demands a login", "without a login", true},
+	"policy-429":  {status("/agents.txt", 429), "agents.txt", "limits requests", "raise the limit", true},
+	"policy-500":  {status("/agents.txt", 500), "agents.txt", "the server fails", "look into the log", true},
+	"policy-406":  {status("/agents.txt", 406), "agents.txt", "form that was asked for", "whatever the Accept header says", true},
+	"policy-418":  {status("/agents.txt", 418), "agents.txt", "status 418", "or 404 if there is none", true},
+	"policy-page": {body("/agents.txt", "text/html", "<html>Welcome"), "agents.txt", "web page, as for every path", "answer 404 for paths", true},
+	"policy-bot-wall": {func(_ *testing.T, w *ward) {
+		w.Handle("/agents.txt", lookleaptest.Status(403, "Cf-Mitigated", "challenge"))
+	}, "agents.txt", "bot wall", "exception for GET /agents.txt", true},
 	"policy-login-page":   {body("/agents.txt", "text/html", loginPage), "agents.txt", "page for a login", "without a login", true},
 	"policy-to-login":     {func(_ *testing.T, w *ward) { w.Redirect("/agents.txt", "https://id.example/login?next=%2Fagents.txt") }, "agents.txt", "redirects to a login", "without a login", true},
 	"policy-to-www":       {func(_ *testing.T, w *ward) { w.Redirect("/agents.txt", "https://www."+w.Name()+"/agents.txt") }, "agents.txt", "at its own origin only", "publish everything at https://www.", true},
 	"policy-to-elsewhere": {func(_ *testing.T, w *ward) { w.Redirect("/agents.txt", "https://cdn.example/a.txt") }, "agents.txt", "redirects to https://cdn.example/a.txt", "itself", true},
 	"policy-wrong-hash":   {body("/agents.txt", "text/plain", "*"+strings.Repeat("0", 64)+"\n/admin DISALLOW\n"), "agents.txt", "does not match the directives", "in its place", true},
-	"policy-media-type":   {func(t *testing.T, w *ward) { w.Fault("/agents.txt", lab.ContentType("application/json")) }, "agents.txt", "application/json", "text/plain", true},
+	"policy-media-type":   {func(t *testing.T, w *ward) { w.Fault("/agents.txt", lookleaptest.ContentType("application/json")) }, "agents.txt", "application/json", "text/plain", true},
 
 	"robots-500":  {status("/robots.txt", 500), "robots.txt", "status 500", "answer 200 with the file, or 404", true},
 	"robots-page": {body("/robots.txt", "text/html", "<html>Welcome"), "robots.txt", "web page", "answer 404", true},
@@ -168,10 +170,10 @@ var siteFaults = map[string]siteFault{
 	"anml-two-texts": {func(t *testing.T, w *ward) {
 		w.HandleFunc("/.well-known/anml", func(out http.ResponseWriter, r *http.Request) {
 			if f, _ := anml.Negotiate(r.Header.Get("Accept")); f == anml.JSON {
-				lab.Body(anml.MediaTypeJSON, `{"anml":"1.0","role":"service","head":{"title":"Another"}}`).ServeHTTP(out, r)
+				lookleaptest.Body(anml.MediaTypeJSON, `{"anml":"1.0","role":"service","head":{"title":"Another"}}`).ServeHTTP(out, r)
 				return
 			}
-			lab.Body(anml.MediaTypeXML, `<anml xmlns="`+anml.Namespace+`" version="1.0" role="service"><head><title>One</title></head></anml>`).ServeHTTP(out, r)
+			lookleaptest.Body(anml.MediaTypeXML, `<anml xmlns="`+anml.Namespace+`" version="1.0" role="service"><head><title>One</title></head></anml>`).ServeHTTP(out, r)
 		})
 	}, "anml", "say different things", "from one page", true},
 	"anml-http-action": {func(t *testing.T, w *ward) {
@@ -191,7 +193,7 @@ var siteFaults = map[string]siteFault{
 	"record-malformed": {func(_ *testing.T, w *ward) { w.net.Name("_anml." + w.Name()).Clear().TXT("v=anml1; manifest=http://x") }, "trust record", "", "", true},
 	"query-unreachable": {func(_ *testing.T, w *ward) {
 		w.record("query=https://down.example/q")
-		w.net.Site("down.example").Connection(lab.Refused)
+		w.net.Site("down.example").Connection(lookleaptest.ConnectionRefused)
 	}, "trust record", "down.example", "ends connections", true},
 
 	"manifest-404":     {status("/.well-known/anml-trust", 404), "trust manifest", "is not there", "publish the manifest", true},
@@ -201,8 +203,10 @@ var siteFaults = map[string]siteFault{
 	"manifest-of-other": {func(t *testing.T, w *ward) {
 		w.manifest(t, "other.example", time.Now().Add(-time.Hour), 30*24*time.Hour)
 	}, "trust manifest", "", "", true},
-	"manifest-media-type": {func(t *testing.T, w *ward) { w.Fault("/.well-known/anml-trust", lab.ContentType("application/json")) }, "trust manifest", "another media type", "serve it as", true},
-	"manifest-elsewhere":  {func(_ *testing.T, w *ward) { w.record("manifest=" + w.origin + "/m.json") }, "trust manifest", "is not there", "publish the manifest", true},
+	"manifest-media-type": {func(t *testing.T, w *ward) {
+		w.Fault("/.well-known/anml-trust", lookleaptest.ContentType("application/json"))
+	}, "trust manifest", "another media type", "serve it as", true},
+	"manifest-elsewhere": {func(_ *testing.T, w *ward) { w.record("manifest=" + w.origin + "/m.json") }, "trust manifest", "is not there", "publish the manifest", true},
 
 	"index-malformed":    {body("/.well-known/agent-skills/index.json", "application/json", `{"skills":`), "skills", "", "", true},
 	"index-403":          {status("/.well-known/agent-skills/index.json", 403), "skills", "403", "", true},
@@ -227,7 +231,7 @@ func (w *ward) record(tag string) { w.net.Name("_anml." + w.Name()).Clear().TXT(
 // TestDoctorFaults makes each fault alone. The doctor finds it where it is, says what to do about its
 // cause in words of a publisher, and blames nothing else.
 func TestDoctorFaults(t *testing.T) {
-	n := lab.ForTest(t)
+	n := lookleaptest.ForTest(t)
 	door := opened(t, n).Args()
 	for name, f := range siteFaults {
 		t.Run(name, func(t *testing.T) {

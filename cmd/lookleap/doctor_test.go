@@ -12,17 +12,17 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/agentstxt"
 	"github.com/lookleap/lookleap/anml"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // TestDoctor examines a site where everything is right, one where everything is
 // wrong, and one that publishes nothing.
 func TestDoctor(t *testing.T) {
-	n := lab.ForTest(t)
+	n := lookleaptest.ForTest(t)
 	newWard(t, n, "well.example")
 
 	n.Site("sick.example").
-		Body("/agents.txt", "text/plain", "/admin DISALLOW\n# hash: sha256:00\n").
+		File("/agents.txt", "text/plain", "/admin DISALLOW\n# hash: sha256:00\n").
 		HandleFunc("/.well-known/anml", func(w http.ResponseWriter, r *http.Request) {
 			if f, _ := anml.Negotiate(r.Header.Get("Accept")); f == anml.JSON {
 				w.Header().Set("Content-Type", anml.MediaTypeJSON)
@@ -32,9 +32,9 @@ func TestDoctor(t *testing.T) {
 			w.Header().Set("Content-Type", anml.MediaTypeXML)
 			w.Write([]byte(`<anml xmlns="` + anml.Namespace + `" version="1.0" role="service"><head><title>One</title></head></anml>`))
 		}).
-		Body("/.well-known/anml-trust", "application/json", `{"version":"1.0","site":"other.example"}`).
-		Body("/.well-known/skills/index.json", "application/json", `{"skills":`).
-		Body("/.well-known/aiip", "application/json", `{"endpoint":"https://sick.example/"}`)
+		File("/.well-known/anml-trust", "application/json", `{"version":"1.0","site":"other.example"}`).
+		File("/.well-known/skills/index.json", "application/json", `{"skills":`).
+		File("/.well-known/aiip", "application/json", `{"endpoint":"https://sick.example/"}`)
 	n.Name("_anml.sick.example").TXT("v=anml1; manifest=https://sick.example/.well-known/anml-trust")
 	n.Site("bare.example")
 	door := opened(t, n).Args()
@@ -118,8 +118,8 @@ func errorsIn(findings []lookleap.Finding) (n int) {
 
 // One fault is reported once, with advice that fits it and something to paste.
 func TestDoctorAdvice(t *testing.T) {
-	n := lab.ForTest(t)
-	n.Site("down.example").Certificate(lab.Expired)
+	n := lookleaptest.ForTest(t)
+	n.Site("down.example").Certificate(lookleaptest.CertificateExpired)
 	n.Name("nowhere.example")
 	door := opened(t, n).Args()
 	for name, c := range map[string]struct {
@@ -208,10 +208,10 @@ func TestDoctorDev(t *testing.T) {
 
 // --connect reaches a name that DNS does not know.
 func TestConnectWithoutDNS(t *testing.T) {
-	n := lab.ForTest(t)
-	n.Site("shop.example").Body("/", "text/plain", "welcome")
+	n := lookleaptest.ForTest(t)
+	n.Site("shop.example").File("/", "text/plain", "welcome")
 	door := opened(t, n)
-	host := hostFor(t, "--ca", door.CAFile, "--connect", door.Door)
+	host := hostFor(t, "--ca", door.CAFile, "--connect", door.Addr)
 	if status, err := get(t, host, "https://shop.example/"); status != http.StatusOK {
 		t.Errorf("%d, %v", status, err)
 	}

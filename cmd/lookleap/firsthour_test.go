@@ -14,7 +14,7 @@ import (
 	"github.com/lookleap/lookleap/agentstxt"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anmltrust"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 	"github.com/lookleap/lookleap/lookleaptest/booking"
 )
 
@@ -52,10 +52,10 @@ func TestFirstHour(t *testing.T) {
 	closed := httptest.NewServer(http.NotFoundHandler())
 	closed.Close()
 
-	n := lab.ForTest(t)
+	n := lookleaptest.ForTest(t)
 	door := opened(t, n)
 	on := func(args ...string) []string { return append(door.Args(), args...) }
-	shop := func(name string) *lab.Site { return n.Site(name + ".example") }
+	shop := func(name string) *lookleaptest.Site { return n.Site(name + ".example") }
 	shop("fine")
 	shop("private").At("10.1.2.3")
 	shop("vpn").At("198.18.0.5")
@@ -66,13 +66,13 @@ func TestFirstHour(t *testing.T) {
 	n.Name("nowhere.example")
 	n.Name("bare-nowhere.example")
 	shop("full").Handle("/.well-known/anml", booking.New(time.Now))
-	shop("wrong-digest").Body("/agents.txt", "text/plain", "/admin DISALLOW\n*"+strings.Repeat("0", 64)+"\n")
+	shop("wrong-digest").File("/agents.txt", "text/plain", "/admin DISALLOW\n*"+strings.Repeat("0", 64)+"\n")
 	signed, err := agentstxt.Sign([]byte("/admin DISALLOW\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	document := `<anml xmlns="` + anml.Namespace + `" version="1.0" role="service"><head><title>One</title></head></anml>`
-	shop("media-type").Body("/.well-known/anml", "text/plain", document)
+	shop("media-type").File("/.well-known/anml", "text/plain", document)
 	shop("no-manifest")
 	n.Name("_anml.no-manifest.example").TXT("v=anml1; manifest=https://no-manifest.example/.well-known/anml-trust")
 	manifest, err := anmltrust.BuildManifest("no-manifest.example", time.Now().Add(-time.Hour), 0,
@@ -93,14 +93,14 @@ func TestFirstHour(t *testing.T) {
 		"private-address": {on("site", "https://private.example"), 1, "--allow-private", nil, on("site", "https://private.example", "--allow-private"), false},
 		"fake-ip":         {on("site", "https://vpn.example"), 1, "--allow 198.18.0.0/15=*", nil, on("site", "https://vpn.example", "--allow", "198.18.0.0/15=*"), false},
 		"only-by-proxy": {[]string{"site", "--dns", "127.0.0.1:9", "https://fine.example"}, 1, "--proxy env", nil,
-			[]string{"site", "--dns", door.DNS, "--ca", door.CAFile, "--proxy", proxy.URL.String(), "https://fine.example"}, false},
+			[]string{"site", "--dns", door.DNS, "--ca", door.CAFile, "--anchor", door.AnchorFile, "--proxy", proxy.URL.String(), "https://fine.example"}, false},
 		"wrong-digest": {on("doctor", "https://wrong-digest.example"), 1, "lookleap agentstxt sign agents.txt --write",
-			func() { shop("wrong-digest").Body("/agents.txt", "text/plain", string(signed)) }, nil, false},
+			func() { shop("wrong-digest").File("/agents.txt", "text/plain", string(signed)) }, nil, false},
 		"bad-media-type": {on("doctor", "https://media-type.example"), 1, anml.MediaTypeXML,
 			func() { shop("media-type").Handle("/.well-known/anml", booking.New(time.Now)) }, nil, false},
 		"no-manifest": {on("doctor", "https://no-manifest.example"), 1, "publish the manifest",
 			func() {
-				shop("no-manifest").Body("/.well-known/anml-trust", anmltrust.ManifestMediaType, string(manifest))
+				shop("no-manifest").File("/.well-known/anml-trust", anmltrust.ManifestMediaType, string(manifest))
 			}, nil, false},
 		"no-policy": {[]string{"policy", rules}, 1, "check the path, or create the file", func() {
 			writeFile(t, rules, `{"type": "application/vnd.lookleap.policy+json;version=1", "name": "example"}`)

@@ -9,13 +9,13 @@ import (
 	"testing"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // opened returns the way into a lab for other processes.
-func opened(t *testing.T, n *lab.Internet) *lab.Loopback {
+func opened(t *testing.T, n *lookleaptest.Internet) *lookleaptest.Door {
 	t.Helper()
-	door, err := n.Loopback()
+	door, err := n.OpenDoor()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,9 +58,9 @@ func get(t *testing.T, host *lookleap.Host, url string) (status int, err error) 
 // TestFlagsShapeTheNetwork shows that the flags of a test bed reach it, and that
 // the guard decides as it does in production, unless it is told not to.
 func TestFlagsShapeTheNetwork(t *testing.T) {
-	n := lab.ForTest(t)
-	n.Site("shop.example").Body("/", "text/plain", "welcome")
-	n.Site("printer.example").At("192.168.0.9").Body("/", "text/plain", "secret")
+	n := lookleaptest.ForTest(t)
+	n.Site("shop.example").File("/", "text/plain", "welcome")
+	n.Site("printer.example").At("192.168.0.9").File("/", "text/plain", "secret")
 	n.Name("txt.example").TXT("v=1")
 
 	door := opened(t, n)
@@ -84,7 +84,7 @@ func TestFlagsShapeTheNetwork(t *testing.T) {
 		t.Errorf("a private address that is allowed: %d, %v", status, err)
 	}
 
-	strangers := hostFor(t, "--dns", "127.0.0.1:9", "--dns", door.DNS, "--connect", door.Door)
+	strangers := hostFor(t, "--dns", "127.0.0.1:9", "--dns", door.DNS, "--connect", door.Addr)
 	if _, err := get(t, strangers, "https://shop.example/"); err == nil {
 		t.Error("without --ca the lab's certificate is trusted")
 	}

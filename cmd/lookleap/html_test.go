@@ -16,19 +16,19 @@ import (
 
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anmltrust"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // forger publishes a document that speaks for a bank, which has a manifest without it.
-func forger(t *testing.T) *lab.Internet {
-	n := lab.ForTest(t)
+func forger(t *testing.T) *lookleaptest.Internet {
+	n := lookleaptest.ForTest(t)
 	manifest, err := anmltrust.BuildManifest("bank.example", time.Now().Add(-time.Hour), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	n.Site("bank.example").Body("/.well-known/anml-trust", anmltrust.ManifestMediaType, string(manifest))
+	n.Site("bank.example").File("/.well-known/anml-trust", anmltrust.ManifestMediaType, string(manifest))
 	n.Name("_anml.bank.example").TXT("v=anml1; manifest=https://bank.example/.well-known/anml-trust")
-	n.Site("forger.example").Body("/.well-known/anml", anml.MediaTypeXML,
+	n.Site("forger.example").File("/.well-known/anml", anml.MediaTypeXML,
 		`<?xml version="1.0" encoding="UTF-8"?><anml xmlns="`+anml.Namespace+`" version="1.0" role="service"><head><title>&lt;script&gt;alert(1)&lt;/script&gt;</title><trust domain="bank.example"/></head></anml>`)
 	return n
 }

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lookleap/lookleap/internal/gittest"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/internal/test/gittest"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 const refundSkill = "---\nname: refund\ndescription: Refunds an order.\n---\nRun scripts/pay.sh, and send mail to ada@example.com.\n"
@@ -17,7 +17,7 @@ const refundSkill = "---\nname: refund\ndescription: Refunds an order.\n---\nRun
 // workshop is a project of a user with a home, and a code host in the lab.
 type workshop struct {
 	t    *testing.T
-	net  *lab.Internet
+	net  *lookleaptest.Internet
 	door []string
 	repo *gittest.Repository
 	host *gittest.Host
@@ -25,7 +25,7 @@ type workshop struct {
 
 func newWorkshop(t *testing.T) *workshop {
 	t.Helper()
-	w := &workshop{t: t, net: lab.ForTest(t), host: &gittest.Host{}}
+	w := &workshop{t: t, net: lookleaptest.ForTest(t), host: &gittest.Host{}}
 	w.repo = w.host.Add(gittest.New(t, "example-org", "skills"))
 	w.repo.Commit(map[string]string{
 		"skills/refund/SKILL.md":       refundSkill,

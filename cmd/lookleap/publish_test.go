@@ -17,8 +17,8 @@ import (
 
 	"github.com/lookleap/lookleap/aiuri"
 	"github.com/lookleap/lookleap/anml"
-	"github.com/lookleap/lookleap/internal/enginetest"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/internal/test/enginetest"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // sourceDir is a directory that publishes everything.
@@ -66,14 +66,14 @@ func TestPublish(t *testing.T) {
 	if exit != exitAccepted || len(value.Files) < 12 || len(value.DNS) != 1 {
 		t.Fatalf("exit %d: %s", exit, output)
 	}
-	n := lab.ForTest(t)
+	n := lookleaptest.ForTest(t)
 	site := n.Site("published.example")
 	for _, f := range value.Files {
 		content, err := os.ReadFile(filepath.Join(public, filepath.FromSlash(f.Path)))
 		if err != nil || len(content) != f.Bytes {
 			t.Fatalf("%s: %v", f.Path, err)
 		}
-		site.Body(f.Path, f.Type, string(content))
+		site.File(f.Path, f.Type, string(content))
 	}
 	_, text, _ := strings.Cut(value.DNS[0], `"`)
 	n.Name("_anml.published.example").TXT(strings.TrimSuffix(text, `"`))

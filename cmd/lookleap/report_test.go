@@ -17,7 +17,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/contrib/policy"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // lookleapOn runs a command and returns its exit code and output.
@@ -96,9 +96,9 @@ func TestReportInjection(t *testing.T) {
 
 // TestPolicyOutcomes has one exit code for each outcome of skill --policy.
 func TestPolicyOutcomes(t *testing.T) {
-	n := lab.ForTest(t)
-	n.Site("shop.example").Body("/skills/refund/SKILL.md", "text/markdown", skillFile)
-	n.Site("evil.example").Body("/skills/refund/SKILL.md", "text/markdown", skillFile)
+	n := lookleaptest.ForTest(t)
+	n.Site("shop.example").File("/skills/refund/SKILL.md", "text/markdown", skillFile)
+	n.Site("evil.example").File("/skills/refund/SKILL.md", "text/markdown", skillFile)
 	n.Site("down.example").Status("/skills/refund/SKILL.md", 500)
 	door := opened(t, n).Args()
 	dir := t.TempDir()
@@ -174,8 +174,8 @@ func TestFeedCommand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := lab.ForTest(t)
-	n.Site("feed.example").Body("/w.json", "application/json", string(data)).Body("/bad.json", "application/json", "{}")
+	n := lookleaptest.ForTest(t)
+	n.Site("feed.example").File("/w.json", "application/json", string(data)).File("/bad.json", "application/json", "{}")
 	door := opened(t, n).Args()
 	if code, out := lookleapOn(t, append(door, "feed", "https://feed.example/w.json")...); code != exitAccepted || !strings.Contains(out, "taken over") {
 		t.Error(code, out)
@@ -253,9 +253,9 @@ func findingOf(message string) lookleap.Finding {
 
 // TestSARIFPlaces: each finding is at a file of the checkout, since code hosts refuse reports with places elsewhere.
 func TestSARIFPlaces(t *testing.T) {
-	n := lab.ForTest(t)
-	n.Site("shop.example").Body("/skills/refund/SKILL.md", "text/markdown", skillFile)
-	n.Site("evil.example").Body("/skills/refund/SKILL.md", "text/markdown", skillFile)
+	n := lookleaptest.ForTest(t)
+	n.Site("shop.example").File("/skills/refund/SKILL.md", "text/markdown", skillFile)
+	n.Site("evil.example").File("/skills/refund/SKILL.md", "text/markdown", skillFile)
 	door := opened(t, n).Args()
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -264,7 +264,7 @@ func TestSARIFPlaces(t *testing.T) {
 	if code, out := lookleapOn(t, append(door, "lock", skill, "--out", "skills.lock")...); code != exitAccepted {
 		t.Fatal(code, out)
 	}
-	n.Site("shop.example").Body("/skills/refund/SKILL.md", "text/markdown", skillFile+"More.\n")
+	n.Site("shop.example").File("/skills/refund/SKILL.md", "text/markdown", skillFile+"More.\n")
 	for name, c := range map[string]struct {
 		args []string
 		exit int

@@ -11,14 +11,14 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/agentstxt"
 	"github.com/lookleap/lookleap/anml"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 	"github.com/lookleap/lookleap/lookleaptest/booking"
 )
 
 // TestSite looks at a site that publishes everything, at one that speaks for a
 // brand without its leave, at one that asks to be left alone, and at an empty one.
 func TestSite(t *testing.T) {
-	n := lab.ForTest(t)
+	n := lookleaptest.ForTest(t)
 	sign := func(policy string) string {
 		signed, err := agentstxt.Sign([]byte(policy))
 		if err != nil {
@@ -27,14 +27,14 @@ func TestSite(t *testing.T) {
 		return string(signed)
 	}
 	n.Site("full.example").Handle("/.well-known/anml", booking.New(time.Now)).
-		Body("/agents.txt", "text/plain", sign("/admin DISALLOW\n")).
-		Body("/.well-known/skills/index.json", "application/json", `{"skills":[{"name":"refund","description":"Refunds an order.","files":["SKILL.md"]}]}`).
-		Body("/.well-known/aiip", "application/json", `{"endpoint":"ai://full.example/pay","jwks":"https://full.example/keys.json","scopes":["pay"]}`)
-	n.Site("forger.example").Body("/.well-known/anml", anml.MediaTypeXML,
+		File("/agents.txt", "text/plain", sign("/admin DISALLOW\n")).
+		File("/.well-known/skills/index.json", "application/json", `{"skills":[{"name":"refund","description":"Refunds an order.","files":["SKILL.md"]}]}`).
+		File("/.well-known/aiip", "application/json", `{"endpoint":"ai://full.example/pay","jwks":"https://full.example/keys.json","scopes":["pay"]}`)
+	n.Site("forger.example").File("/.well-known/anml", anml.MediaTypeXML,
 		`<?xml version="1.0" encoding="UTF-8"?><anml xmlns="`+anml.Namespace+`" version="1.0" role="service"><head><title>Bank</title><trust domain="bank.example"/></head>`+
 			`<interact><action id="login" method="POST" endpoint="/login" confirm="true"/></interact><knowledge><ask field="email" action="login" purpose="to log in"/></knowledge></anml>`)
 	n.Site("bank.example")
-	n.Site("closed.example").Handle("/.well-known/anml", booking.New(time.Now)).Body("/agents.txt", "text/plain", sign("/.well-known DISALLOW\n"))
+	n.Site("closed.example").Handle("/.well-known/anml", booking.New(time.Now)).File("/agents.txt", "text/plain", sign("/.well-known DISALLOW\n"))
 	n.Site("bare.example")
 	door := opened(t, n).Args()
 

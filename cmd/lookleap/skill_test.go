@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 const skillFile = "---\nname: refund\ndescription: Refunds an order.\nlicense: MIT\n---\n# Refund\nAsk for the order.\n"
@@ -17,10 +17,10 @@ const skillFile = "---\nname: refund\ndescription: Refunds an order.\nlicense: M
 // TestSkillURLs judges skills of a lab: on an own host, on a code host with and
 // without a root, and off the root.
 func TestSkillURLs(t *testing.T) {
-	n := lab.ForTest(t)
-	n.Site("shop.example").Body("/skills/refund/SKILL.md", "text/markdown", skillFile).
-		Body("/.well-known/skills/index.json", "application/json", `[{"name":"refund","description":"d","path":"/skills/refund/"},{"name":"far","description":"d","path":"https://evil.example/x/"}]`)
-	n.Site("raw.githubusercontent.com").Body("/example-org/skills/main/refund/SKILL.md", "text/plain", skillFile)
+	n := lookleaptest.ForTest(t)
+	n.Site("shop.example").File("/skills/refund/SKILL.md", "text/markdown", skillFile).
+		File("/.well-known/skills/index.json", "application/json", `[{"name":"refund","description":"d","path":"/skills/refund/"},{"name":"far","description":"d","path":"https://evil.example/x/"}]`)
+	n.Site("raw.githubusercontent.com").File("/example-org/skills/main/refund/SKILL.md", "text/plain", skillFile)
 	n.Site("github.com")
 	door := opened(t, n).Args()
 	const page = "https://github.com/example-org/skills/blob/main/refund/SKILL.md"

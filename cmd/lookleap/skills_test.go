@@ -8,15 +8,15 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // TestUnreadIndex tells an origin that lists nothing from one of which it is
 // unknown what it lists.
 func TestUnreadIndex(t *testing.T) {
-	n := lab.ForTest(t)
-	n.Site("quiet.example").Body("/", "text/html", "<title>x</title>")
-	n.Site("broken.example").Body("/.well-known/skills/index.json", "application/json", "[")
+	n := lookleaptest.ForTest(t)
+	n.Site("quiet.example").File("/", "text/html", "<title>x</title>")
+	n.Site("broken.example").File("/.well-known/skills/index.json", "application/json", "[")
 	door := opened(t, n).Args()
 	for _, c := range []struct {
 		site string

@@ -12,18 +12,18 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap/anmltrust"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // TestTrust asks who may speak for bank.example, and judges the answers again offline.
 func TestTrust(t *testing.T) {
-	n := lab.ForTest(t)
+	n := lookleaptest.ForTest(t)
 	manifest, err := anmltrust.BuildManifest("bank.example", time.Now().Add(-time.Hour), 0,
 		anmltrust.Entry{Domain: "partner.example", Tier: anmltrust.Full, Scope: anmltrust.ScopeOf("interact", "body")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	n.Site("bank.example").Body("/.well-known/anml-trust", anmltrust.ManifestMediaType, string(manifest))
+	n.Site("bank.example").File("/.well-known/anml-trust", anmltrust.ManifestMediaType, string(manifest))
 	n.Name("_anml.bank.example").TXT("v=anml1; manifest=https://bank.example/.well-known/anml-trust")
 	door := opened(t, n).Args()
 

@@ -6,17 +6,17 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // TestWellKnown asks the sites of a lab through the flags of a test bed.
 func TestWellKnown(t *testing.T) {
-	n := lab.ForTest(t)
+	n := lookleaptest.ForTest(t)
 	const at = "/.well-known/security.txt"
-	n.Site("shop.example").Body(at, "text/plain", "Contact: https://shop.example/\n")
+	n.Site("shop.example").File(at, "text/plain", "Contact: https://shop.example/\n")
 	n.Site("quiet.example")
 	n.Site("lazy.example").Redirect(at, "https://shop.example"+at)
-	n.Site("printer.example").At("192.168.0.9").Body(at, "text/plain", "x")
+	n.Site("printer.example").At("192.168.0.9").File(at, "text/plain", "x")
 
 	args := append(opened(t, n).Args(), "--json", "wellknown")
 	want := []struct {

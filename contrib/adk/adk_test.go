@@ -21,8 +21,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml/agent"
-	"github.com/lookleap/lookleap/internal/adapter"
-	"github.com/lookleap/lookleap/internal/adaptertest"
+	"github.com/lookleap/lookleap/contrib/internal/adapter"
+	"github.com/lookleap/lookleap/internal/test/adaptertest"
 )
 
 // scripted makes one call of the tool that ends with its action, and repeats what it is told.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/contrib/gate"
-	"github.com/lookleap/lookleap/internal/adapter"
+	"github.com/lookleap/lookleap/contrib/internal/adapter"
 )
 
 // Gate puts a tool behind a gate: a call that a person has to decide about requests a tool confirmation,

@@ -15,7 +15,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml/agent"
-	"github.com/lookleap/lookleap/internal/adaptertest"
+	"github.com/lookleap/lookleap/internal/test/adaptertest"
 )
 
 // scripted makes one call of the tool that ends with its action, and repeats what it is told.

@@ -7,7 +7,7 @@ import (
 	"github.com/firebase/genkit/go/ai"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/internal/adapter"
+	"github.com/lookleap/lookleap/contrib/internal/adapter"
 )
 
 // Questions are the interrupted calls of tools, which wait for the user.

@@ -28,7 +28,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml/agent"
-	"github.com/lookleap/lookleap/internal/adapter"
+	"github.com/lookleap/lookleap/contrib/internal/adapter"
 )
 
 // Prompter is the [lookleap.ConsentPrompter] for the Host: it suspends the operation.

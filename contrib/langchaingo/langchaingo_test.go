@@ -13,7 +13,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml/agent"
-	"github.com/lookleap/lookleap/internal/adaptertest"
+	"github.com/lookleap/lookleap/internal/test/adaptertest"
 	"github.com/lookleap/lookleap/lookleaptest"
 )
 

@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/internal/adapter"
+	"github.com/lookleap/lookleap/contrib/internal/adapter"
 )
 
 // maxWaiting is the number of calls that wait for the user at once.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml/agent"
-	"github.com/lookleap/lookleap/internal/adaptertest"
+	"github.com/lookleap/lookleap/internal/test/adaptertest"
 )
 
 // offered is a client of a server that offers the tools of one page. The client brings the answers

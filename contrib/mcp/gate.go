@@ -9,7 +9,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/contrib/gate"
-	"github.com/lookleap/lookleap/internal/adapter"
+	"github.com/lookleap/lookleap/contrib/internal/adapter"
 )
 
 // GateOptions are the options of [Gate].

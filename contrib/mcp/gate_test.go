@@ -10,7 +10,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/contrib/gate"
-	"github.com/lookleap/lookleap/internal/adaptertest"
+	"github.com/lookleap/lookleap/internal/test/adaptertest"
 )
 
 // gatedServer is a server of someone else with one tool, all behind a gate.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml/agent"
-	"github.com/lookleap/lookleap/internal/adapter"
+	"github.com/lookleap/lookleap/contrib/internal/adapter"
 )
 
 // user is one user's session with the site, as an MCP server.

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/lookleap/lookleap/internal/enginetest"
+	"github.com/lookleap/lookleap/internal/test/enginetest"
 )
 
 // TestListen: listeners are told about each entry that is deleted or swapped.

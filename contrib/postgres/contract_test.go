@@ -3,7 +3,7 @@ package pgengine
 import (
 	"testing"
 
-	"github.com/lookleap/lookleap/internal/enginetest"
+	"github.com/lookleap/lookleap/internal/test/enginetest"
 )
 
 // TestContracts damages what has a form: the expiry of the cache. A record of a store and a use of a

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lookleap/lookleap/internal/enginetest"
+	"github.com/lookleap/lookleap/internal/test/enginetest"
 )
 
 // BenchmarkCost is described at [enginetest.Costs].

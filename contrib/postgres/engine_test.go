@@ -11,7 +11,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml/agent"
-	"github.com/lookleap/lookleap/internal/enginetest"
+	"github.com/lookleap/lookleap/internal/test/enginetest"
 )
 
 // must runs a statement about the tables of the schema.

@@ -14,7 +14,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/lookleap/lookleap/internal/enginetest"
+	"github.com/lookleap/lookleap/internal/test/enginetest"
 )
 
 // server is a real server that a test starts.

@@ -3,7 +3,7 @@ package redisengine
 import (
 	"testing"
 
-	"github.com/lookleap/lookleap/internal/enginetest"
+	"github.com/lookleap/lookleap/internal/test/enginetest"
 )
 
 // TestSwapOfDamage: an entry that is damaged is replaced as a missing one.

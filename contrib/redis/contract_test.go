@@ -3,7 +3,7 @@ package redisengine
 import (
 	"testing"
 
-	"github.com/lookleap/lookleap/internal/enginetest"
+	"github.com/lookleap/lookleap/internal/test/enginetest"
 )
 
 // TestContracts runs on each of redis-server and valkey-server that is installed.

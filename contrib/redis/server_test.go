@@ -11,7 +11,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/lookleap/lookleap/internal/enginetest"
+	"github.com/lookleap/lookleap/internal/test/enginetest"
 )
 
 // server is a real server that a test starts.

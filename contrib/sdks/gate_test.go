@@ -17,7 +17,7 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml/agent"
 	"github.com/lookleap/lookleap/contrib/gate"
-	"github.com/lookleap/lookleap/internal/adaptertest"
+	"github.com/lookleap/lookleap/internal/test/adaptertest"
 )
 
 // gatedText returns what a model is told about a call of a gated tool, or the call that waits for its person.

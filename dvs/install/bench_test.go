@@ -15,7 +15,7 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
 	"github.com/lookleap/lookleap/dvs/install"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // bigHost serves one repository with many skills: each has files of random bytes, which do not compress.
@@ -52,7 +52,7 @@ func bigHost(b *testing.B, skills, files, size int) *lookleap.Host {
 		b.Fatal(err)
 	}
 	b.Logf("the archive has %d MB", packed.Len()>>20)
-	n := lab.ForTest(b)
+	n := lookleaptest.ForTest(b)
 	n.Site("github.com").Handle("*", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "/info/refs") {
 			line := commit + " HEAD\x00symref=HEAD:refs/heads/main\n"
@@ -62,7 +62,7 @@ func bigHost(b *testing.B, skills, files, size int) *lookleap.Host {
 		w.Header().Set("Content-Type", "application/x-gzip")
 		_, _ = w.Write(packed.Bytes())
 	}))
-	return n.Host()
+	return n.StubHost()
 }
 
 // BenchmarkRepository finds 2,000 skills in an archive of 50 MB.

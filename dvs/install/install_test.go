@@ -12,7 +12,7 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
 	"github.com/lookleap/lookleap/dvs/install"
-	"github.com/lookleap/lookleap/internal/gittest"
+	"github.com/lookleap/lookleap/internal/test/gittest"
 )
 
 func TestInstall(t *testing.T) {
@@ -143,6 +143,40 @@ skills.lock`
 		w.mustAdd("example-org/skills", "ship", install.Options{Agents: []string{"codex"}})
 		if _, err := w.add("other/skills", "ship", install.Options{Agents: []string{"codex"}}); lookleap.CodeOf(err) != dvs.CodeNameClash {
 			t.Errorf("got %v", err)
+		}
+		w.ok()
+	})
+	t.Run("a-name-of-another-local-skill", func(t *testing.T) {
+		w := newWorld(t)
+		for _, dir := range []string{"one/mine", "two/mine"} {
+			write(t, w.path(dir+"/SKILL.md"), "---\nname: mine\ndescription: Mine.\n---\nDo it.\n")
+		}
+		w.mustAdd(w.path("one"), "mine", install.Options{Agents: []string{"codex"}})
+		if _, err := w.add(w.path("two"), "mine", install.Options{Agents: []string{"codex"}}); lookleap.CodeOf(err) != dvs.CodeNameClash {
+			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("for-a-user", func(t *testing.T) {
+		w := newWorld(t)
+		home := t.TempDir()
+		t.Setenv("HOME", home)
+		t.Setenv("USERPROFILE", home)
+		t.Setenv("CLAUDE_CONFIG_DIR", "")
+		place, err := install.Open(home, install.User)
+		if err != nil {
+			t.Fatal(err)
+		}
+		place.Store = install.Store(t.TempDir())
+		w.place = place
+		w.mustAdd("example-org/skills", "ship", install.Options{Agents: []string{"codex", "claude-code"}})
+		got := tree(t, home)
+		for _, want := range []string{".agents/skills/ship/SKILL.md", ".claude/skills/ship -> "} {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s is not in\n%s", want, got)
+			}
+		}
+		if strings.Contains(got, ".codex") {
+			t.Errorf("a second copy for an agent that reads the first\n%s", got)
 		}
 		w.ok()
 	})

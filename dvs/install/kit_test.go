@@ -13,8 +13,8 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
 	"github.com/lookleap/lookleap/dvs/install"
-	"github.com/lookleap/lookleap/internal/gittest"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/internal/test/gittest"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // world is a code host with one repository, a user who agrees, and an empty project.
@@ -22,7 +22,7 @@ type world struct {
 	t       *testing.T
 	code    *gittest.Host
 	repo    *gittest.Repository
-	net     *lab.Internet
+	net     *lookleaptest.Internet
 	host    *lookleap.Host
 	options dvs.Options
 	place   *install.Place
@@ -60,13 +60,13 @@ var published = map[string]string{
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, code: &gittest.Host{}, net: lab.ForTest(t)}
+	w := &world{t: t, code: &gittest.Host{}, net: lookleaptest.ForTest(t)}
 	w.repo = w.code.Add(gittest.New(t, "example-org", "skills"))
 	w.repo.Commit(published)
 	for _, name := range []string{"github.com", "codeload.github.com"} {
 		w.net.Site(name).Handle("*", w.code)
 	}
-	w.host = w.net.Host()
+	w.host = w.net.StubHost()
 	w.host.Prompter = w
 	w.options.Trust = lookleap.NewMemoryStore()
 	w.place = w.open(t.TempDir())

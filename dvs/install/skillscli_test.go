@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/lookleap/lookleap/dvs/install"
-	"github.com/lookleap/lookleap/internal/gittest"
+	"github.com/lookleap/lookleap/internal/test/gittest"
 )
 
 // TestSameFolders installs the skills of one repository with the program that most people use, and with

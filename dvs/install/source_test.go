@@ -11,7 +11,7 @@ import (
 	"github.com/lookleap/lookleap/dvs"
 	"github.com/lookleap/lookleap/dvs/install"
 	"github.com/lookleap/lookleap/dvs/modelsig"
-	"github.com/lookleap/lookleap/internal/signtest"
+	"github.com/lookleap/lookleap/internal/test/signtest"
 )
 
 func TestParseSource(t *testing.T) {
@@ -75,6 +75,14 @@ func TestSigner(t *testing.T) {
 			w.ok()
 		})
 	}
+	t.Run("the-first-signature", func(t *testing.T) {
+		w := newWorld(t)
+		w.mustAdd("example-org/skills", "refund", install.Options{Agents: []string{"codex"}})
+		publish(w, "More.\n", ada)
+		if r := w.mustAdd("example-org/skills", "refund", install.Options{}); r.Entry.Installed.Signer != ada.Fingerprint() {
+			t.Errorf("the signer is %q", r.Entry.Installed.Signer)
+		}
+	})
 	t.Run("a-signature-that-does-not-hold-is-a-finding", func(t *testing.T) {
 		w := newWorld(t)
 		w.repo.Commit(map[string]string{"skills/refund/" + signtest.File: ada.Sign(files("other"))})
@@ -150,6 +158,7 @@ func TestLocalSources(t *testing.T) {
 		directory := name[strings.LastIndexByte(name, '/')+1:]
 		write(t, w.path(name+"/SKILL.md"), "---\nname: "+directory+"\ndescription: Mine.\n---\nDo it.\n")
 	}
+	write(t, w.path("skills/.git"), "gitdir: elsewhere") // of a work tree
 	for _, c := range []struct{ source, name, kept string }{
 		{"./skills", "mine", "./skills/mine"}, {"./skills/", "hidden", "./skills/.claude/skills/hidden"}, {"./top", "top", "./top"},
 		{w.path("top"), "top", filepath.ToSlash(w.path("top"))},

@@ -93,6 +93,21 @@ func TestSync(t *testing.T) {
 		}
 		w.ok()
 	})
+	t.Run("links-to-what-is-gone", func(t *testing.T) {
+		w := newWorld(t)
+		w.mustAdd("example-org/skills", "ship", install.Options{Agents: []string{"claude-code"}})
+		remove(t, w.path(".agents/skills/ship"))
+		synced, err := w.place.Sync(t.Context(), w.frozen, false)
+		if err != nil || synced[0].Err != nil {
+			t.Fatal(synced, err)
+		}
+		w.ok()
+		remove(t, w.path(".claude/skills/ship"))
+		symlink(t, "../../elsewhere", w.path(".claude/skills/ship"))
+		if synced, err := w.place.Sync(t.Context(), w.frozen, false); err != nil || lookleap.CodeOf(synced[0].Err) != dvs.CodeDigestMismatch {
+			t.Error(synced, err)
+		}
+	})
 	t.Run("other-bytes-than-the-lockfile-has", func(t *testing.T) {
 		w := newWorld(t)
 		w.mustAdd("example-org/skills", "ship", install.Options{Agents: []string{"codex"}})

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/lookleap/lookleap/anml/agent"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // Programs that use a package as an agent does. They do it only if they get no
@@ -133,7 +133,7 @@ func BenchmarkImport(b *testing.B) {
 // it opens a page.
 func BenchmarkIdleSession(b *testing.B) {
 	const sessions = 1000
-	shared := agent.New(lab.ForTest(b).Host(), agent.Options{})
+	shared := agent.New(lookleaptest.ForTest(b).StubHost(), agent.Options{})
 	var before, after runtime.MemStats
 	for b.Loop() {
 		runtime.GC()

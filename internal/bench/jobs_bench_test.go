@@ -23,7 +23,7 @@ import (
 	"github.com/lookleap/lookleap/agentstxt"
 	"github.com/lookleap/lookleap/aiuri"
 	"github.com/lookleap/lookleap/dvs"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // The benchmarks of this file measure whole jobs over TLS connections in memory.
@@ -46,30 +46,30 @@ func read(b *testing.B, resp *http.Response, err error) {
 	}
 }
 
-func shop(net *lab.Internet) *lab.Site {
+func shop(net *lookleaptest.Internet) *lookleaptest.Site {
 	directives := "/admin DISALLOW"
 	sum := sha256.Sum256([]byte(directives))
-	return net.Site("shop.example").Body("/page", "text/html", strings.Repeat("x", 4<<10)).
-		Body("/agents.txt", "text/plain", "*"+hex.EncodeToString(sum[:])+"\n"+directives)
+	return net.Site("shop.example").File("/page", "text/html", strings.Repeat("x", 4<<10)).
+		File("/agents.txt", "text/plain", "*"+hex.EncodeToString(sum[:])+"\n"+directives)
 }
 
 // BenchmarkGuardedGET gets a page through the agents.txt guard: the first of an
 // origin, over a new connection, and further ones over the same connection.
 func BenchmarkGuardedGET(b *testing.B) {
 	b.Run("first/lookleap", func(b *testing.B) {
-		net := lab.ForTest(b)
+		net := lookleaptest.ForTest(b)
 		shop(net)
 		b.ReportAllocs()
 		for b.Loop() {
-			get(b, &http.Client{Transport: agentstxt.Guard(net.Host())}, "https://shop.example/page")
+			get(b, &http.Client{Transport: agentstxt.Guard(net.StubHost())}, "https://shop.example/page")
 		}
 	})
 	b.Run("first/bare=two-GETs", func(b *testing.B) {
-		net := lab.ForTest(b)
+		net := lookleaptest.ForTest(b)
 		shop(net)
 		b.ReportAllocs()
 		for b.Loop() {
-			transport := net.ForeignTransport()
+			transport := net.Unguarded()
 			client := &http.Client{Transport: transport}
 			var both sync.WaitGroup
 			both.Go(func() { get(b, client, "https://shop.example/agents.txt") })
@@ -78,10 +78,10 @@ func BenchmarkGuardedGET(b *testing.B) {
 			transport.CloseIdleConnections()
 		}
 	})
-	for protocol, set := range map[string]func(*lab.Site){"http2": func(*lab.Site) {}, "http1": func(s *lab.Site) { s.HTTP1() }} {
-		net := lab.ForTest(b)
+	for protocol, set := range map[string]func(*lookleaptest.Site){"http2": func(*lookleaptest.Site) {}, "http1": func(s *lookleaptest.Site) { s.HTTP1() }} {
+		net := lookleaptest.ForTest(b)
 		set(shop(net))
-		for name, transport := range map[string]http.RoundTripper{"lookleap": agentstxt.Guard(net.Host()), "bare=http.Client": net.ForeignTransport()} {
+		for name, transport := range map[string]http.RoundTripper{"lookleap": agentstxt.Guard(net.StubHost()), "bare=http.Client": net.Unguarded()} {
 			client := &http.Client{Transport: transport}
 			b.Run("known/"+protocol+"/"+name, func(b *testing.B) {
 				get(b, client, "https://shop.example/page")
@@ -114,7 +114,7 @@ func BenchmarkGuardedGET(b *testing.B) {
 // BenchmarkLoadSkill loads skills of 8 KiB by the URLs that their code host shows: another one
 // each time, or the same one again while the copy is fresh.
 func BenchmarkLoadSkill(b *testing.B) {
-	net := lab.ForTest(b)
+	net := lookleaptest.ForTest(b)
 	body := strings.Repeat("Refund what was paid.\n", 8<<10/22)
 	requests := 0
 	net.Site("raw.githubusercontent.com").HandleFunc("*", func(w http.ResponseWriter, r *http.Request) {
@@ -127,7 +127,7 @@ func BenchmarkLoadSkill(b *testing.B) {
 	for name, many := range map[string]bool{"lookleap": true, "again/lookleap": false} {
 		b.Run(name, func(b *testing.B) {
 			requests = 0
-			host := net.Host()
+			host := net.StubHost()
 			host.Resolver = &remembering{Resolver: host.Resolver} // as the default one
 			loader := dvs.NewLoader(host, dvs.Options{})
 			if _, err := loader.Roots().Register("https://github.com/example-org/", dvs.ByUser); err != nil {
@@ -151,7 +151,7 @@ func BenchmarkLoadSkill(b *testing.B) {
 		})
 	}
 	b.Run("bare=GET", func(b *testing.B) {
-		client := &http.Client{Transport: net.ForeignTransport()}
+		client := &http.Client{Transport: net.Unguarded()}
 		b.ReportAllocs()
 		n := 0
 		for b.Loop() {
@@ -161,7 +161,7 @@ func BenchmarkLoadSkill(b *testing.B) {
 	})
 }
 
-// remembering keeps answers, as the default resolver does and the one of the lab does not.
+// remembering keeps answers, as the default resolver does and the one of the internet does not.
 type remembering struct {
 	lookleap.Resolver
 	answers sync.Map
@@ -182,13 +182,13 @@ func (r *remembering) Lookup(ctx context.Context, name string, t lookleap.RRType
 
 // endpoint is an AI endpoint that answers each call with one signed result.
 type endpoint struct {
-	net     *lab.Internet
+	net     *lookleaptest.Internet
 	private *ecdsa.PrivateKey
 	result  aiuri.SignedResult
 }
 
 func newEndpoint(b *testing.B, size int) *endpoint {
-	e := &endpoint{net: lab.ForTest(b)}
+	e := &endpoint{net: lookleaptest.ForTest(b)}
 	var err error
 	if e.private, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader); err != nil {
 		b.Fatal(err)
@@ -227,7 +227,7 @@ func BenchmarkSignedResult(b *testing.B) {
 	e.net.Site("ai.example").HandleFunc("/gateway/*", e.serve)
 	body := []byte(`{"amount":"10.00"}`)
 	b.Run("lookleap", func(b *testing.B) {
-		client, err := aiuri.NewClient(e.net.Host(), aiuri.ClientOptions{
+		client, err := aiuri.NewClient(e.net.StubHost(), aiuri.ClientOptions{
 			Gateways: []string{"https://ai.example/gateway"}, Harmless: func(*aiuri.Request) bool { return true },
 		})
 		if err != nil {
@@ -242,7 +242,7 @@ func BenchmarkSignedResult(b *testing.B) {
 		}
 	})
 	b.Run("bare=POST+ecdsa", func(b *testing.B) {
-		client := &http.Client{Transport: e.net.ForeignTransport()}
+		client := &http.Client{Transport: e.net.Unguarded()}
 		sum := sha256.Sum256(e.result.Body)
 		r, s, err := ecdsa.Sign(rand.Reader, e.private, sum[:])
 		if err != nil {
@@ -291,12 +291,12 @@ func (poster) Authorize(context.Context, *http.Request, *aiuri.Call) (*aiuri.Gra
 // nothing, as proxies do; the other one reads each result and checks a signature of it.
 func BenchmarkGateway(b *testing.B) {
 	e := newEndpoint(b, 1<<10)
-	forward := poster{&http.Client{Transport: e.net.ForeignTransport()}}
-	gateway, err := aiuri.NewGateway(e.net.Host(), aiuri.GatewayOptions{Base: "https://ai.example/gateway", Authorizer: forward, Invoker: forward})
+	forward := poster{&http.Client{Transport: e.net.Unguarded()}}
+	gateway, err := aiuri.NewGateway(e.net.StubHost(), aiuri.GatewayOptions{Base: "https://ai.example/gateway", Authorizer: forward, Invoker: forward})
 	if err != nil {
 		b.Fatal(err)
 	}
-	proxy := &httputil.ReverseProxy{Transport: e.net.ForeignTransport(), Rewrite: func(r *httputil.ProxyRequest) {
+	proxy := &httputil.ReverseProxy{Transport: e.net.Unguarded(), Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(&url.URL{Scheme: "https", Host: "bank.example"})
 		r.Out.URL.Path = "/pay"
 	}}
@@ -324,7 +324,7 @@ func BenchmarkGateway(b *testing.B) {
 			calls := make(chan struct{})
 			for range 32 {
 				work.Go(func() {
-					client := &http.Client{Transport: e.net.ForeignTransport()}
+					client := &http.Client{Transport: e.net.Unguarded()}
 					for range calls {
 						resp, err := client.Post("https://ai.example/gateway/bank.example/pay", "application/json", strings.NewReader(`{"amount":"10.00"}`))
 						read(b, resp, err)

@@ -14,7 +14,7 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anml/agent"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // undecided is a prompter whose user has not decided, so that a call is prepared and
@@ -44,11 +44,11 @@ func servicePage() (document string, profile agent.Fields) {
 // BenchmarkOpenPage opens an ANML page of 100 KB in a new session, decides its 32 asks
 // and prepares one call.
 func BenchmarkOpenPage(b *testing.B) {
-	net := lab.ForTest(b)
+	net := lookleaptest.ForTest(b)
 	document, profile := servicePage()
-	net.Site("tours.example").Body("/page", anml.MediaTypeXML, document)
+	net.Site("tours.example").File("/page", anml.MediaTypeXML, document)
 	b.Run("lookleap", func(b *testing.B) {
-		host := net.Host()
+		host := net.StubHost()
 		host.Prompter, host.Asking = undecided{}, lookleap.AskLimits{Prompts: -1}
 		shared := agent.New(host, agent.Options{})
 		b.ReportAllocs()
@@ -71,7 +71,7 @@ func BenchmarkOpenPage(b *testing.B) {
 		}
 	})
 	b.Run("bare=GET+etree", func(b *testing.B) {
-		client := &http.Client{Transport: net.ForeignTransport()}
+		client := &http.Client{Transport: net.Unguarded()}
 		b.ReportAllocs()
 		for b.Loop() {
 			resp, err := client.Get("https://tours.example/page")
@@ -91,13 +91,13 @@ func BenchmarkOpenPage(b *testing.B) {
 // BenchmarkToldSession reports the memory that a session holds after a service told it
 // 1,000 informs of about 100 bytes.
 func BenchmarkToldSession(b *testing.B) {
-	net := lab.ForTest(b)
+	net := lookleaptest.ForTest(b)
 	var informs strings.Builder
 	for i := range 1000 {
 		fmt.Fprintf(&informs, "<inform>The boat number %d leaves the harbour at nine in the morning and returns in the evening at six.</inform>", i)
 	}
-	net.Site("tours.example").Body("/page", anml.MediaTypeXML, `<anml xmlns="`+anml.Namespace+`" version="1.0" role="service"><head><title>Tours</title></head><knowledge>`+informs.String()+`</knowledge></anml>`)
-	shared := agent.New(net.Host(), agent.Options{})
+	net.Site("tours.example").File("/page", anml.MediaTypeXML, `<anml xmlns="`+anml.Namespace+`" version="1.0" role="service"><head><title>Tours</title></head><knowledge>`+informs.String()+`</knowledge></anml>`)
+	shared := agent.New(net.StubHost(), agent.Options{})
 	var before, after runtime.MemStats
 	for b.Loop() {
 		runtime.GC()

@@ -7,13 +7,13 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/agentstxt"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // BenchmarkDecideBoth is a decision from the cache by agents.txt alone and by both files.
 // The robots.txt has 300 plain rules and 120 with wildcards.
 func BenchmarkDecideBoth(b *testing.B) {
-	net := lab.New()
+	net := lookleaptest.NewInternet()
 	defer net.Close()
 	policy, err := agentstxt.Sign([]byte("/admin DISALLOW\n"))
 	if err != nil {
@@ -27,9 +27,9 @@ func BenchmarkDecideBoth(b *testing.B) {
 	for i := range 60 {
 		fmt.Fprintf(&robots, "Disallow: /*?filter%d=\nDisallow: /shop%d/*/edit$\n", i, i)
 	}
-	net.Site("shop.example").Body("/agents.txt", "text/plain", string(policy)).Body("/robots.txt", "text/plain", robots.String())
+	net.Site("shop.example").File("/agents.txt", "text/plain", string(policy)).File("/robots.txt", "text/plain", robots.String())
 	for name, o := range map[string]agentstxt.Options{"agents.txt": {}, "agents.txt+robots.txt": agentstxt.Web("ExampleBot")} {
-		client := agentstxt.NewClient(&lookleap.Host{Fetcher: net.Host()}, o) // on the system clock
+		client := agentstxt.NewClient(&lookleap.Host{Fetcher: net.StubHost()}, o) // on the system clock
 		for _, path := range []string{"/products/lamp-12", "/products/lamp-12?color=red&page=3"} {
 			b.Run(name+path, func(b *testing.B) {
 				page := "https://shop.example" + path

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap/agentstxt"
-	"github.com/lookleap/lookleap/internal/enginetest"
+	"github.com/lookleap/lookleap/internal/test/enginetest"
 )
 
 // The guard reads a path in every way that it knows of. These tests ask real

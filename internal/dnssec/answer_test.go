@@ -7,7 +7,7 @@ import (
 	"github.com/miekg/dns"
 
 	"github.com/lookleap/lookleap/internal/dnssec"
-	"github.com/lookleap/lookleap/internal/lab/zone"
+	"github.com/lookleap/lookleap/internal/test/zone"
 )
 
 // TestAnswers: replies that hold the names and signatures of two zones, or nothing that answers.

@@ -8,10 +8,10 @@ import (
 	"github.com/miekg/dns"
 
 	"github.com/lookleap/lookleap/internal/dnssec"
-	"github.com/lookleap/lookleap/internal/lab/zone"
+	"github.com/lookleap/lookleap/internal/test/zone"
 )
 
-// BenchmarkLookup measures validated lookups against the lab in memory, and the one signature
+// BenchmarkLookup measures validated lookups against the internet in memory, and the one signature
 // check that a warm lookup cannot do without.
 func BenchmarkLookup(b *testing.B) {
 	s := newSmall()

@@ -6,7 +6,7 @@ import (
 
 	"github.com/miekg/dns"
 
-	"github.com/lookleap/lookleap/internal/lab/zone"
+	"github.com/lookleap/lookleap/internal/test/zone"
 )
 
 // proofs are what a zone's parent says of its lack of DS records, without the SOA.

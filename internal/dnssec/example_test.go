@@ -9,7 +9,7 @@ import (
 	"github.com/miekg/dns"
 
 	"github.com/lookleap/lookleap/internal/dnssec"
-	"github.com/lookleap/lookleap/internal/lab/zone"
+	"github.com/lookleap/lookleap/internal/test/zone"
 )
 
 func ExampleResolver_Lookup() {

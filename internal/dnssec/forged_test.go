@@ -7,7 +7,7 @@ import (
 
 	"github.com/miekg/dns"
 
-	"github.com/lookleap/lookleap/internal/lab/zone"
+	"github.com/lookleap/lookleap/internal/test/zone"
 )
 
 // forgeBits returns the reply to a question with one bit of each signature over the types changed.

@@ -9,7 +9,7 @@ import (
 	"github.com/miekg/dns"
 
 	"github.com/lookleap/lookleap/internal/dnssec"
-	"github.com/lookleap/lookleap/internal/lab/zone"
+	"github.com/lookleap/lookleap/internal/test/zone"
 )
 
 // FuzzLookup damages replies: each chunk of the fuzzed bytes names a kind of query, a place in

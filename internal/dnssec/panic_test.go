@@ -8,7 +8,7 @@ import (
 	"github.com/miekg/dns"
 
 	"github.com/lookleap/lookleap/internal/dnssec"
-	"github.com/lookleap/lookleap/internal/lab/zone"
+	"github.com/lookleap/lookleap/internal/test/zone"
 )
 
 // TestPanickingPlugin: a plug-in that panics fails its lookup, in whatever goroutine it runs,

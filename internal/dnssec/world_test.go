@@ -11,7 +11,7 @@ import (
 	"github.com/miekg/dns"
 
 	"github.com/lookleap/lookleap/internal/dnssec"
-	"github.com/lookleap/lookleap/internal/lab/zone"
+	"github.com/lookleap/lookleap/internal/test/zone"
 )
 
 // world is a small internet: a signed root, TLDs that deny in every way, and leaf zones of

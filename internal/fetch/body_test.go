@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/internal/alloctest"
 	"github.com/lookleap/lookleap/internal/fetch"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/internal/test/alloctest"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // zip is one gzip member.
@@ -72,12 +72,12 @@ func TestContentEncoding(t *testing.T) {
 		{"F14/reject-bomb-of-members", bytes.Repeat(zip(make([]byte, 64<<10)), 1000), []string{"gzip"}, lookleap.CodeTooLarge},
 		{"F14/reject-bomb-of-empty-members", bytes.Repeat(empty, 100_000), []string{"gzip"}, lookleap.CodeTooLarge},
 	}
-	n := lab.ForTest(t)
+	n := lookleaptest.ForTest(t)
 	site := n.Site("shop.example")
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			site.Handle("/", encoded(test.body, test.encodings...))
-			resp, err := do(t, n.Fetcher(), new(fetch.Request), "https://shop.example/")
+			resp, err := do(t, n.Fetcher(lookleap.FetcherOptions{}), new(fetch.Request), "https://shop.example/")
 			if test.code == "" {
 				if err != nil || string(resp.Body) != "hello" {
 					t.Errorf("%+v, %v", resp, err)
@@ -199,11 +199,11 @@ func TestBrokenBodies(t *testing.T) {
 
 // TestEmptyBody: a body of no bytes is sent as one, with its length.
 func TestEmptyBody(t *testing.T) {
-	n := lab.ForTest(t)
+	n := lookleaptest.ForTest(t)
 	var length int64 = -1
 	var encoding []string
 	n.Site("shop.example").HTTP1().HandleFunc("/", func(_ http.ResponseWriter, r *http.Request) { length, encoding = r.ContentLength, r.TransferEncoding })
-	must(t, n.Fetcher(), &fetch.Request{Method: "POST", Body: []byte{}}, "https://shop.example/")
+	must(t, n.Fetcher(lookleap.FetcherOptions{}), &fetch.Request{Method: "POST", Body: []byte{}}, "https://shop.example/")
 	if length != 0 || len(encoding) != 0 {
 		t.Errorf("length %d, encoding %v", length, encoding)
 	}
@@ -211,10 +211,10 @@ func TestEmptyBody(t *testing.T) {
 
 // TestAnswersForOneUser: what is answered to credentials is for their user alone.
 func TestAnswersForOneUser(t *testing.T) {
-	n := lab.ForTest(t)
-	n.Site("shop.example").Body("/", "text/plain", "")
-	n.Site("mutual.example").Body("/", "text/plain", "").ClientAuth(tls.RequireAndVerifyClientCert)
-	withCertificate := n.FetcherWith(lookleap.FetcherOptions{ClientCertificates: []tls.Certificate{n.ClientCertificate("agent")}})
+	n := lookleaptest.ForTest(t)
+	n.Site("shop.example").File("/", "text/plain", "")
+	n.Site("mutual.example").File("/", "text/plain", "").ClientAuth(tls.RequireAndVerifyClientCert)
+	withCertificate := n.Fetcher(lookleap.FetcherOptions{ClientCertificates: []tls.Certificate{n.ClientCertificate("agent")}})
 	for name, c := range map[string]struct {
 		url    string
 		header http.Header
@@ -276,17 +276,17 @@ func TestGzipLimit(t *testing.T) {
 			"reject-members-beyond":     {members(room), false},
 		} {
 			t.Run("F14/"+name, func(t *testing.T) {
-				n := lab.ForTest(t)
+				n := lookleaptest.ForTest(t)
 				n.Site("shop.example").HandleFunc("/", encoded(c.body, "gzip"))
 				want := lookleap.CodeOK
 				if !c.ok {
 					want = lookleap.CodeTooLarge
 				}
-				if _, err := do(t, n.Fetcher(), &fetch.Request{Limits: fetch.Limits{Body: limit}}, "https://shop.example/"); lookleap.CodeOf(err) != want {
+				if _, err := do(t, n.Fetcher(lookleap.FetcherOptions{}), &fetch.Request{Limits: fetch.Limits{Body: limit}}, "https://shop.example/"); lookleap.CodeOf(err) != want {
 					t.Errorf("limit %d, %d bytes: %v", limit, len(c.body), err)
 				}
 				r := &fetch.Request{Limits: fetch.Limits{Body: limit}, Stream: all}
-				if _, err := do(t, n.Fetcher(), r, "https://shop.example/"); lookleap.CodeOf(err) != want {
+				if _, err := do(t, n.Fetcher(lookleap.FetcherOptions{}), r, "https://shop.example/"); lookleap.CodeOf(err) != want {
 					t.Errorf("limit %d, %d bytes as a stream: %v", limit, len(c.body), err)
 				}
 			})

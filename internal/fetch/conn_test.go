@@ -13,11 +13,12 @@ import (
 	"net/http/httptest"
 	"net/http/httptrace"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/fetch"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // tap is a TLS server that keeps every byte that clients send inside TLS.
@@ -27,7 +28,7 @@ type tap struct {
 	done sync.WaitGroup
 }
 
-func newTap(t *testing.T, n *lab.Internet, addr, protocol string) *tap {
+func newTap(t *testing.T, n *lookleaptest.Internet, addr, protocol string) *tap {
 	t.Helper()
 	lender := httptest.NewTLSServer(nil) // for its certificate
 	config := &tls.Config{Certificates: lender.TLS.Certificates, NextProtos: []string{protocol}}
@@ -85,8 +86,8 @@ func requestFrames(t *testing.T, sent []byte) (frames int) {
 }
 
 // careless is a transport without any check of its own.
-func careless(n *lab.Internet) *http.Transport {
-	f := n.ForeignTransport()
+func careless(n *lookleaptest.Internet) *http.Transport {
+	f := n.Unguarded()
 	f.TLSClientConfig.InsecureSkipVerify = true
 	return f
 }
@@ -95,7 +96,7 @@ func TestForeignTransportSendsNothingToAPrivateAddress(t *testing.T) {
 	for _, protocol := range []string{"http/1.1", "h2"} {
 		for _, method := range []string{"GET", "POST"} {
 			t.Run("F01/reject-foreign-"+method+"-"+protocol[len(protocol)-1:], func(t *testing.T) {
-				n := lab.ForTest(t)
+				n := lookleaptest.ForTest(t)
 				n.Name("internal.example", "10.0.0.1")
 				p := newTap(t, n, "10.0.0.1:443", protocol)
 				f := careless(n)
@@ -122,12 +123,12 @@ func TestForeignTransportSendsNothingToAPrivateAddress(t *testing.T) {
 }
 
 func TestConnectionDemands(t *testing.T) {
-	n := lab.ForTest(t)
-	twelve := n.Site("twelve.example").Body("/", "text/plain", "").MaxTLS(tls.VersionTLS12)
-	n.Site("modern.example").Body("/", "text/plain", "")
-	n.Site("mutual.example").Body("/", "text/plain", "").ClientAuth(tls.RequireAndVerifyClientCert)
+	n := lookleaptest.ForTest(t)
+	twelve := n.Site("twelve.example").File("/", "text/plain", "").MaxTLS(tls.VersionTLS12)
+	n.Site("modern.example").File("/", "text/plain", "")
+	n.Site("mutual.example").File("/", "text/plain", "").ClientAuth(tls.RequireAndVerifyClientCert)
 	withCert := lookleap.FetcherOptions{ClientCertificates: []tls.Certificate{n.ClientCertificate("agent")}}
-	foreignWithCert := n.ForeignTransport()
+	foreignWithCert := n.Unguarded()
 	foreignWithCert.TLSClientConfig.Certificates = withCert.ClientCertificates
 
 	tests := []struct {
@@ -137,18 +138,18 @@ func TestConnectionDemands(t *testing.T) {
 		r    fetch.Request
 		code lookleap.Code
 	}{
-		{"tls-1.2", "twelve", n.ForeignTransport(), fetch.Request{}, ""},
-		{"tls-1.3-demanded", "twelve", n.ForeignTransport(), fetch.Request{MinTLS: tls.VersionTLS13}, lookleap.CodeTLSTooOld},
-		{"tls-1.3-demanded-of-ours", "twelve", n.Fetcher(), fetch.Request{MinTLS: tls.VersionTLS13}, lookleap.CodeTLSTooOld},
-		{"tls-1.3", "modern", n.ForeignTransport(), fetch.Request{MinTLS: tls.VersionTLS13}, ""},
-		{"certificate-shown", "mutual", n.FetcherWith(withCert), fetch.Request{ClientCertificate: true}, ""},
-		{"certificate-not-asked-for", "modern", n.FetcherWith(withCert), fetch.Request{ClientCertificate: true}, lookleap.CodeClientCert},
-		{"certificate-not-there", "modern", n.Fetcher(), fetch.Request{ClientCertificate: true}, lookleap.CodeClientCert},
+		{"tls-1.2", "twelve", n.Unguarded(), fetch.Request{}, ""},
+		{"tls-1.3-demanded", "twelve", n.Unguarded(), fetch.Request{MinTLS: tls.VersionTLS13}, lookleap.CodeTLSTooOld},
+		{"tls-1.3-demanded-of-ours", "twelve", n.Fetcher(lookleap.FetcherOptions{}), fetch.Request{MinTLS: tls.VersionTLS13}, lookleap.CodeTLSTooOld},
+		{"tls-1.3", "modern", n.Unguarded(), fetch.Request{MinTLS: tls.VersionTLS13}, ""},
+		{"certificate-shown", "mutual", n.Fetcher(withCert), fetch.Request{ClientCertificate: true}, ""},
+		{"certificate-not-asked-for", "modern", n.Fetcher(withCert), fetch.Request{ClientCertificate: true}, lookleap.CodeClientCert},
+		{"certificate-not-there", "modern", n.Fetcher(lookleap.FetcherOptions{}), fetch.Request{ClientCertificate: true}, lookleap.CodeClientCert},
 		{"certificate-untold", "mutual", foreignWithCert, fetch.Request{ClientCertificate: true}, lookleap.CodeClientCert},
 		{"unverified-for-plain-reads", "modern", careless(n), fetch.Request{}, ""},
 		{"unverified-for-evidence", "modern", careless(n), fetch.Request{TrustEvidence: true}, lookleap.CodeTLS},
 		{"unverified-for-actions", "modern", careless(n), fetch.Request{Method: "POST", Body: []byte("x")}, lookleap.CodeTLS},
-		{"verified-foreign-evidence", "modern", n.ForeignTransport(), fetch.Request{TrustEvidence: true}, ""},
+		{"verified-foreign-evidence", "modern", n.Unguarded(), fetch.Request{TrustEvidence: true}, ""},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -174,7 +175,7 @@ func TestConnectionDemands(t *testing.T) {
 			if http1 {
 				twelve.HTTP1()
 			}
-			for _, f := range []lookleap.Fetcher{n.Fetcher(), n.ForeignTransport()} {
+			for _, f := range []lookleap.Fetcher{n.Fetcher(lookleap.FetcherOptions{}), n.Unguarded()} {
 				must(t, f, new(fetch.Request), "https://twelve.example/")
 				resp, err := do(t, f, &fetch.Request{MinTLS: tls.VersionTLS13}, "https://twelve.example/")
 				failure(t, resp, err, lookleap.CodeTLSTooOld)
@@ -185,15 +186,15 @@ func TestConnectionDemands(t *testing.T) {
 		}
 	})
 	t.Run("private-in-a-test-bed", func(t *testing.T) {
-		n.Site("bed.example").At("127.0.0.1").Body("/", "text/plain", "")
-		must(t, n.FetcherWith(lookleap.FetcherOptions{InsecureAllowPrivate: true}), &fetch.Request{TrustEvidence: true}, "https://bed.example/")
+		n.Site("bed.example").At("127.0.0.1").File("/", "text/plain", "")
+		must(t, n.Fetcher(lookleap.FetcherOptions{InsecureAllowPrivate: true}), &fetch.Request{TrustEvidence: true}, "https://bed.example/")
 	})
 }
 
 func TestFetchersThatReportNoConnection(t *testing.T) {
-	n := lab.ForTest(t)
-	n.Site("shop.example").Body("/", "text/plain", "hello")
-	inner := n.Fetcher()
+	n := lookleaptest.ForTest(t)
+	n.Site("shop.example").File("/", "text/plain", "hello")
+	inner := n.Fetcher(lookleap.FetcherOptions{})
 	bodyRead := false
 	silent := fetcherFunc(func(req *http.Request) (*http.Response, error) {
 		if req.Body != nil {
@@ -342,7 +343,7 @@ func TestMayHaveArrived(t *testing.T) {
 				if c.answer != nil {
 					return c.answer, nil
 				}
-				return nil, lab.ErrReset
+				return nil, syscall.ECONNRESET
 			})
 			_, err := do(t, f, &fetch.Request{Method: c.method}, "https://shop.example/")
 			if err == nil || fetch.MayHaveArrived(err) != c.mayHaveSent {
@@ -388,7 +389,7 @@ func TestReadOnIdleConnection(t *testing.T) {
 				trace.GotConn(httptrace.GotConnInfo{Conn: conn, Reused: c.reused})
 				if calls++; calls <= c.failures {
 					c.again(trace)
-					return nil, lab.ErrReset
+					return nil, syscall.ECONNRESET
 				}
 				return &http.Response{StatusCode: http.StatusNoContent, Header: http.Header{}, Body: http.NoBody}, nil
 			})

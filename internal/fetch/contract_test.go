@@ -5,16 +5,16 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/fetch"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // TestArrivedBeforeARedirect: a server has received a request if only the target of its redirect
 // could not be reached.
 func TestArrivedBeforeARedirect(t *testing.T) {
-	n := lab.ForTest(t)
+	n := lookleaptest.ForTest(t)
 	n.Site("shop.example").Redirect("/", "https://gone.example/")
-	n.Site("gone.example").Connection(lab.Refused)
-	_, err := do(t, n.Fetcher(), &fetch.Request{Redirect: fetch.Anywhere}, "https://shop.example/")
+	n.Site("gone.example").Connection(lookleaptest.ConnectionRefused)
+	_, err := do(t, n.Fetcher(lookleap.FetcherOptions{}), &fetch.Request{Redirect: fetch.Anywhere}, "https://shop.example/")
 	if lookleap.CodeOf(err) != lookleap.CodeConnRefused || !fetch.MayHaveArrived(err) {
 		t.Errorf("may have arrived: %t, %v", fetch.MayHaveArrived(err), err)
 	}

@@ -6,11 +6,11 @@ import (
 
 	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/fetch"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 func ExampleDo() {
-	internet := lab.New()
+	internet := lookleaptest.NewInternet()
 	defer internet.Close()
 	internet.Clock().Freeze()
 	internet.Site("shop.example").
@@ -24,7 +24,7 @@ func ExampleDo() {
 			fmt.Println(err)
 			return
 		}
-		resp, err := fetch.Do(context.Background(), internet.Host(), &fetch.Request{
+		resp, err := fetch.Do(context.Background(), internet.StubHost(), &fetch.Request{
 			URL:      u,
 			Accept:   []string{"text/plain"},
 			Redirect: fetch.SameOrigin,

@@ -13,7 +13,7 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/fetch"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 func parse(t testing.TB, raw string) domain.URL {
@@ -54,25 +54,25 @@ func must(t testing.TB, f lookleap.Fetcher, r *fetch.Request, url string) *fetch
 }
 
 func TestDoRefusesMisuse(t *testing.T) {
-	n := lab.ForTest(t)
-	n.Site("shop.example").Body("/", "text/plain", "")
+	n := lookleaptest.ForTest(t)
+	n.Site("shop.example").File("/", "text/plain", "")
 	for name, r := range map[string]*fetch.Request{
 		"reserved-header":   {URL: parse(t, "https://shop.example/"), Header: http.Header{"Host": {"bank.example"}}},
 		"reserved-encoding": {URL: parse(t, "https://shop.example/"), Header: http.Header{"accept-encoding": {"br"}}},
 		"tunnel":            {URL: parse(t, "https://shop.example/"), Method: "CONNECT"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			resp, err := fetch.Do(t.Context(), n.Fetcher(), r)
+			resp, err := fetch.Do(t.Context(), n.Fetcher(lookleap.FetcherOptions{}), r)
 			failure(t, resp, err, lookleap.CodeUsage)
 		})
 	}
-	nowhere, err := fetch.Do(t.Context(), n.Fetcher(), new(fetch.Request))
+	nowhere, err := fetch.Do(t.Context(), n.Fetcher(lookleap.FetcherOptions{}), new(fetch.Request))
 	failure(t, nowhere, err, lookleap.CodeBadURL)
 	http, err := domain.Rules{Schemes: []string{"http"}}.Parse("http://shop.example/")
 	if err != nil {
 		t.Fatal(err)
 	}
-	resp, err := fetch.Do(t.Context(), n.Fetcher(), &fetch.Request{URL: http})
+	resp, err := fetch.Do(t.Context(), n.Fetcher(lookleap.FetcherOptions{}), &fetch.Request{URL: http})
 	failure(t, resp, err, lookleap.CodeNotHTTPS)
 	if requests := n.Journal().Requests(); len(requests) != 0 {
 		t.Errorf("requests %v", requests)
@@ -101,8 +101,8 @@ func TestNothingIsSentForACallerWhoLeft(t *testing.T) {
 // TestBodyOfACallerWhoLeft has a caller leave when the connection is there: a
 // Fetcher that sends on all the same gets no byte of the body.
 func TestBodyOfACallerWhoLeft(t *testing.T) {
-	n := lab.ForTest(t)
-	n.Site("www.example").Body("/", "text/plain", "")
+	n := lookleaptest.ForTest(t)
+	n.Site("www.example").File("/", "text/plain", "")
 	ctx, cancel := context.WithCancel(t.Context())
 	var sent []byte
 	f := fetcherFunc(func(r *http.Request) (*http.Response, error) {
@@ -110,7 +110,7 @@ func TestBodyOfACallerWhoLeft(t *testing.T) {
 		if err != nil {
 			return nil, err
 		}
-		if resp, err := n.Fetcher().RoundTrip(probe); err == nil { // which reports its connection
+		if resp, err := n.Fetcher(lookleap.FetcherOptions{}).RoundTrip(probe); err == nil { // which reports its connection
 			_ = resp.Body.Close()
 		}
 		cancel()
@@ -128,11 +128,11 @@ func TestBodyOfACallerWhoLeft(t *testing.T) {
 // request whose own time runs out: that says nothing about the policy.
 func TestOuterTimeoutIsTheCallersEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n := lab.ForTest(t)
-		n.Site("policy.example").Fault("/", lab.Mute())
+		n := lookleaptest.ForTest(t)
+		n.Site("policy.example").Fault("/", lookleaptest.Mute())
 		var inner error
 		guard := fetcherFunc(func(req *http.Request) (*http.Response, error) {
-			_, inner = fetch.Do(req.Context(), n.Fetcher(), &fetch.Request{URL: parse(t, "https://policy.example/")})
+			_, inner = fetch.Do(req.Context(), n.Fetcher(lookleap.FetcherOptions{}), &fetch.Request{URL: parse(t, "https://policy.example/")})
 			return nil, inner
 		})
 		resp, err := do(t, guard, &fetch.Request{Limits: fetch.Limits{Time: time.Second}}, "https://shop.example/")
@@ -157,42 +157,46 @@ func TestBodiesThatIgnoreTheContext(t *testing.T) {
 func TestFailures(t *testing.T) {
 	tests := []struct {
 		name      string
-		prepare   func(*lab.Internet, *lab.Site)
+		prepare   func(*lookleaptest.Internet, *lookleaptest.Site)
 		code      lookleap.Code
 		transient bool
 	}{
-		{"refused", func(_ *lab.Internet, s *lab.Site) { s.Connection(lab.Refused) }, lookleap.CodeConnRefused, true},
-		{"reset", func(_ *lab.Internet, s *lab.Site) { s.Connection(lab.ResetHello) }, lookleap.CodeConnReset, true},
-		{"reset-after-request", func(_ *lab.Internet, s *lab.Site) { s.HTTP1().Fault("/", lab.Reset()) }, lookleap.CodeConnReset, true},
-		{"reset-in-body-http1", func(_ *lab.Internet, s *lab.Site) { s.HTTP1().Fault("/", lab.ResetBody()) }, lookleap.CodeConnReset, true},
-		{"reset-stream-http2", func(_ *lab.Internet, s *lab.Site) {
+		{"refused", func(_ *lookleaptest.Internet, s *lookleaptest.Site) { s.Connection(lookleaptest.ConnectionRefused) }, lookleap.CodeConnRefused, true},
+		{"reset", func(_ *lookleaptest.Internet, s *lookleaptest.Site) { s.Connection(lookleaptest.ConnectionResetInTLS) }, lookleap.CodeConnReset, true},
+		{"reset-after-request", func(_ *lookleaptest.Internet, s *lookleaptest.Site) { s.HTTP1().Fault("/", lookleaptest.Reset()) }, lookleap.CodeConnReset, true},
+		{"reset-in-body-http1", func(_ *lookleaptest.Internet, s *lookleaptest.Site) { s.HTTP1().Fault("/", lookleaptest.ResetBody()) }, lookleap.CodeConnReset, true},
+		{"reset-stream-http2", func(_ *lookleaptest.Internet, s *lookleaptest.Site) {
 			s.HandleFunc("/", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
 		}, lookleap.CodeConnReset, true},
-		{"truncated-http1", func(_ *lab.Internet, s *lab.Site) { s.HTTP1().Fault("/", lab.Truncated()) }, lookleap.CodeTruncated, true},
-		{"truncated-chunks", func(_ *lab.Internet, s *lab.Site) { s.HTTP1().Fault("/", lab.CutChunks()) }, lookleap.CodeTruncated, true},
-		{"no-framing", func(_ *lab.Internet, s *lab.Site) {
-			s.HTTP1().Fault("/", lab.Raw("HTTP/1.0 200 OK\r\nContent-Type: text/plain\r\n\r\nhalf of the tr"))
+		{"truncated-http1", func(_ *lookleaptest.Internet, s *lookleaptest.Site) { s.HTTP1().Fault("/", lookleaptest.Truncated()) }, lookleap.CodeTruncated, true},
+		{"truncated-chunks", func(_ *lookleaptest.Internet, s *lookleaptest.Site) { s.HTTP1().Fault("/", lookleaptest.CutChunks()) }, lookleap.CodeTruncated, true},
+		{"no-framing", func(_ *lookleaptest.Internet, s *lookleaptest.Site) {
+			s.HTTP1().Fault("/", lookleaptest.Raw("HTTP/1.0 200 OK\r\nContent-Type: text/plain\r\n\r\nhalf of the tr"))
 		}, lookleap.CodeTruncated, true},
-		{"expired", func(_ *lab.Internet, s *lab.Site) { s.Certificate(lab.Expired) }, lookleap.CodeTLS, false},
-		{"wrong-name", func(_ *lab.Internet, s *lab.Site) { s.Certificate(lab.WrongName) }, lookleap.CodeTLS, false},
-		{"self-signed", func(_ *lab.Internet, s *lab.Site) { s.Certificate(lab.SelfSigned) }, lookleap.CodeTLS, false},
-		{"unknown-ca", func(_ *lab.Internet, s *lab.Site) { s.Certificate(lab.UnknownCA) }, lookleap.CodeTLS, false},
-		{"old-tls", func(_ *lab.Internet, s *lab.Site) { s.MaxTLS(0x0302) }, lookleap.CodeTLSTooOld, false},
-		{"not-tls", func(_ *lab.Internet, s *lab.Site) { s.Connection(lab.NotTLS) }, lookleap.CodeTLS, false},
-		{"private", func(_ *lab.Internet, s *lab.Site) { s.At("10.0.0.1") }, lookleap.CodeBlockedAddress, false},
-		{"bogus", func(n *lab.Internet, _ *lab.Site) { n.Name("shop.example").Bogus() }, lookleap.CodeDNSSECBogus, false},
-		{"servfail", func(n *lab.Internet, _ *lab.Site) { n.Name("shop.example").ServFail() }, lookleap.CodeDNSError, false},
-		{"no-name", func(n *lab.Internet, _ *lab.Site) { n.Name("shop.example").Clear() }, lookleap.CodeNoAddress, false},
-		{"no-http", func(_ *lab.Internet, s *lab.Site) { s.HTTP1().Fault("/", lab.Raw("SSH-2.0-OpenSSH\r\n")) }, lookleap.CodeUnreachable, false},
-		{"switching-protocols", func(_ *lab.Internet, s *lab.Site) {
-			s.HTTP1().Fault("/", lab.Raw("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n"))
+		{"expired", func(_ *lookleaptest.Internet, s *lookleaptest.Site) { s.Certificate(lookleaptest.CertificateExpired) }, lookleap.CodeTLS, false},
+		{"wrong-name", func(_ *lookleaptest.Internet, s *lookleaptest.Site) { s.Certificate(lookleaptest.CertificateWrongName) }, lookleap.CodeTLS, false},
+		{"self-signed", func(_ *lookleaptest.Internet, s *lookleaptest.Site) {
+			s.Certificate(lookleaptest.CertificateSelfSigned)
+		}, lookleap.CodeTLS, false},
+		{"unknown-ca", func(_ *lookleaptest.Internet, s *lookleaptest.Site) { s.Certificate(lookleaptest.CertificateUnknownCA) }, lookleap.CodeTLS, false},
+		{"old-tls", func(_ *lookleaptest.Internet, s *lookleaptest.Site) { s.MaxTLS(0x0302) }, lookleap.CodeTLSTooOld, false},
+		{"not-tls", func(_ *lookleaptest.Internet, s *lookleaptest.Site) { s.Connection(lookleaptest.ConnectionNotTLS) }, lookleap.CodeTLS, false},
+		{"private", func(_ *lookleaptest.Internet, s *lookleaptest.Site) { s.At("10.0.0.1") }, lookleap.CodeBlockedAddress, false},
+		{"bogus", func(n *lookleaptest.Internet, _ *lookleaptest.Site) { n.Name("shop.example").Bogus() }, lookleap.CodeDNSSECBogus, false},
+		{"servfail", func(n *lookleaptest.Internet, _ *lookleaptest.Site) { n.Name("shop.example").ServFail() }, lookleap.CodeDNSError, false},
+		{"no-name", func(n *lookleaptest.Internet, _ *lookleaptest.Site) { n.Name("shop.example").Clear() }, lookleap.CodeNoAddress, false},
+		{"no-http", func(_ *lookleaptest.Internet, s *lookleaptest.Site) {
+			s.HTTP1().Fault("/", lookleaptest.Raw("SSH-2.0-OpenSSH\r\n"))
+		}, lookleap.CodeUnreachable, false},
+		{"switching-protocols", func(_ *lookleaptest.Internet, s *lookleaptest.Site) {
+			s.HTTP1().Fault("/", lookleaptest.Raw("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n"))
 		}, lookleap.CodeBadStatus, false},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			n := lab.ForTest(t)
-			test.prepare(n, n.Site("shop.example").Body("/", "text/plain", strings.Repeat("x", 50_000)))
-			for _, f := range []lookleap.Fetcher{n.Fetcher(), n.Host()} {
+			n := lookleaptest.ForTest(t)
+			test.prepare(n, n.Site("shop.example").File("/", "text/plain", strings.Repeat("x", 50_000)))
+			for _, f := range []lookleap.Fetcher{n.Fetcher(lookleap.FetcherOptions{}), n.StubHost()} {
 				resp, err := do(t, f, new(fetch.Request), "https://shop.example/")
 				if e := failure(t, resp, err, test.code); e.Transient != test.transient || fetch.Transient(err) != test.transient {
 					t.Errorf("transient %v: %v", e.Transient, err)
@@ -251,10 +255,10 @@ func TestFetcherThatPanics(t *testing.T) {
 // TestFetcherThatFollowsByItself refuses what a client brought back from a place
 // that no rule was asked about.
 func TestFetcherThatFollowsByItself(t *testing.T) {
-	n := lab.ForTest(t)
-	n.Site("shop.example").Redirect("/", "https://other.example/").Body("/plain", "text/plain", "")
-	n.Site("other.example").Body("/", "text/plain", "other")
-	client := &http.Client{Transport: n.Fetcher()}
+	n := lookleaptest.ForTest(t)
+	n.Site("shop.example").Redirect("/", "https://other.example/").File("/plain", "text/plain", "")
+	n.Site("other.example").File("/", "text/plain", "other")
+	client := &http.Client{Transport: n.Fetcher(lookleap.FetcherOptions{})}
 	f := fetcherFunc(client.Do)
 	resp, err := do(t, f, new(fetch.Request), "https://shop.example/")
 	failure(t, resp, err, lookleap.CodeRedirectForbidden)
@@ -262,17 +266,17 @@ func TestFetcherThatFollowsByItself(t *testing.T) {
 }
 
 func TestBudget(t *testing.T) {
-	n := lab.ForTest(t)
-	n.Site("shop.example").Body("/", "text/plain", "").RedirectChain("/far", 3, "")
+	n := lookleaptest.ForTest(t)
+	n.Site("shop.example").File("/", "text/plain", "").RedirectChain("/far", 3, "")
 	budget := fetch.NewBudget(3)
 	r := &fetch.Request{Budget: budget, Redirect: fetch.SameOrigin}
-	must(t, n.Fetcher(), r, "https://shop.example/")
+	must(t, n.Fetcher(lookleap.FetcherOptions{}), r, "https://shop.example/")
 	if budget.Left() != 2 {
 		t.Errorf("%d left", budget.Left())
 	}
-	resp, err := do(t, n.Fetcher(), r, "https://shop.example/far") // needs 4
+	resp, err := do(t, n.Fetcher(lookleap.FetcherOptions{}), r, "https://shop.example/far") // needs 4
 	failure(t, resp, err, lookleap.CodeBudget)
-	resp, err = do(t, n.Fetcher(), r, "https://shop.example/")
+	resp, err = do(t, n.Fetcher(lookleap.FetcherOptions{}), r, "https://shop.example/")
 	failure(t, resp, err, lookleap.CodeBudget)
 	if got := len(n.Journal().Requests()); got != 3 {
 		t.Errorf("%d requests", got)
@@ -283,11 +287,11 @@ func TestBudget(t *testing.T) {
 }
 
 func TestRateLimitedAnswers(t *testing.T) {
-	n := lab.ForTest(t)
+	n := lookleaptest.ForTest(t)
 	n.Clock().Freeze()
 	n.Site("shop.example").Status("/", http.StatusTooManyRequests, "Retry-After", "120").Status("/forever", http.StatusServiceUnavailable, "Retry-After", "9999999999")
 	t.Run("F20/reject-429-is-an-answer-and-no-success", func(t *testing.T) {
-		resp := must(t, n.Host(), new(fetch.Request), "https://shop.example/")
+		resp := must(t, n.StubHost(), new(fetch.Request), "https://shop.example/")
 		if resp.OK() || resp.Status != 429 || resp.RetryAfter != 2*time.Minute || resp.Body != nil {
 			t.Errorf("%+v", resp)
 		}
@@ -296,7 +300,7 @@ func TestRateLimitedAnswers(t *testing.T) {
 		}
 	})
 	t.Run("F19/reject-503-for-ever", func(t *testing.T) {
-		if resp := must(t, n.Host(), new(fetch.Request), "https://shop.example/forever"); resp.RetryAfter != 24*time.Hour {
+		if resp := must(t, n.StubHost(), new(fetch.Request), "https://shop.example/forever"); resp.RetryAfter != 24*time.Hour {
 			t.Errorf("%v", resp.RetryAfter)
 		}
 	})
@@ -305,22 +309,22 @@ func TestRateLimitedAnswers(t *testing.T) {
 func TestHeaderLimits(t *testing.T) {
 	tests := []struct {
 		name  string
-		fault lab.Fault
+		fault lookleaptest.Fault
 	}{
-		{"F13/reject-megabyte", lab.HeaderBomb(1 << 20)},
-		{"F13/reject-just-over", lab.HeaderBomb(40 << 10)},
-		{"F13/reject-33-KiB", lab.HeaderBomb(33 << 10)},
-		{"F13/reject-informational-flood", lab.Informational(103, 100_000)},
+		{"F13/reject-megabyte", lookleaptest.HeaderBomb(1 << 20)},
+		{"F13/reject-just-over", lookleaptest.HeaderBomb(40 << 10)},
+		{"F13/reject-33-KiB", lookleaptest.HeaderBomb(33 << 10)},
+		{"F13/reject-informational-flood", lookleaptest.Informational(103, 100_000)},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			for _, http1 := range []bool{false, true} {
-				n := lab.ForTest(t)
+				n := lookleaptest.ForTest(t)
 				site := n.Site("bomb.example").Fault("/", test.fault)
 				if http1 {
 					site.HTTP1()
 				}
-				for name, f := range map[string]lookleap.Fetcher{"ours": n.Fetcher(), "foreign": n.ForeignTransport()} {
+				for name, f := range map[string]lookleap.Fetcher{"ours": n.Fetcher(lookleap.FetcherOptions{}), "foreign": n.Unguarded()} {
 					resp, err := do(t, f, new(fetch.Request), "https://bomb.example/")
 					if e := failure(t, resp, err, lookleap.CodeHeaderTooLarge); e.Transient {
 						t.Errorf("%s, http1 %v: %+v", name, http1, e)
@@ -331,28 +335,28 @@ func TestHeaderLimits(t *testing.T) {
 	}
 	t.Run("F13/accept-30-KiB", func(t *testing.T) {
 		for _, http1 := range []bool{false, true} {
-			n := lab.ForTest(t)
-			site := n.Site("big.example").Fault("/", lab.HeaderBomb(30<<10))
+			n := lookleaptest.ForTest(t)
+			site := n.Site("big.example").Fault("/", lookleaptest.HeaderBomb(30<<10))
 			if http1 {
 				site.HTTP1()
 			}
-			for _, f := range []lookleap.Fetcher{n.Fetcher(), n.ForeignTransport()} {
+			for _, f := range []lookleap.Fetcher{n.Fetcher(lookleap.FetcherOptions{}), n.Unguarded()} {
 				must(t, f, new(fetch.Request), "https://big.example/")
 			}
 		}
 	})
 	t.Run("F13/reject-many-lines", func(t *testing.T) {
-		n := lab.ForTest(t)
-		n.Site("bomb.example").Fault("/", lab.HeaderLines("Link", "</x>; rel=next", 100_000))
-		for _, f := range []lookleap.Fetcher{n.Fetcher(), n.ForeignTransport()} {
+		n := lookleaptest.ForTest(t)
+		n.Site("bomb.example").Fault("/", lookleaptest.HeaderLines("Link", "</x>; rel=next", 100_000))
+		for _, f := range []lookleap.Fetcher{n.Fetcher(lookleap.FetcherOptions{}), n.Unguarded()} {
 			if resp, err := do(t, f, new(fetch.Request), "https://bomb.example/"); err == nil || fetch.Transient(err) {
 				t.Errorf("%v, %v", resp, err)
 			}
 		}
 	})
 	t.Run("F13/accept-hints", func(t *testing.T) {
-		n := lab.ForTest(t)
-		n.Site("shop.example").Fault("/", lab.Informational(103, 3), lab.HeaderBomb(20<<10))
-		must(t, n.Fetcher(), new(fetch.Request), "https://shop.example/")
+		n := lookleaptest.ForTest(t)
+		n.Site("shop.example").Fault("/", lookleaptest.Informational(103, 3), lookleaptest.HeaderBomb(20<<10))
+		must(t, n.Fetcher(lookleap.FetcherOptions{}), new(fetch.Request), "https://shop.example/")
 	})
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/fetch"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 func TestMediaType(t *testing.T) {
@@ -32,12 +32,12 @@ func TestMediaType(t *testing.T) {
 		{"F16/reject-wildcard", []string{"*/*"}, false},
 		{"F16/reject-no-subtype", []string{"application"}, false},
 	}
-	n := lab.ForTest(t)
-	site := n.Site("shop.example").Body("/anml", "text/plain", `{"anml":"1.0"}`)
+	n := lookleaptest.ForTest(t)
+	site := n.Site("shop.example").File("/anml", "text/plain", `{"anml":"1.0"}`)
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			site.Fault("/anml", lab.ContentType(test.values...))
-			resp, err := fetch.Do(t.Context(), n.Fetcher(), &fetch.Request{
+			site.Fault("/anml", lookleaptest.ContentType(test.values...))
+			resp, err := fetch.Do(t.Context(), n.Fetcher(lookleap.FetcherOptions{}), &fetch.Request{
 				URL: parse(t, "https://shop.example/anml"), Accept: []string{"application/anml+json", "application/anml+xml"},
 			})
 			if test.ok {
@@ -58,22 +58,22 @@ func TestMediaType(t *testing.T) {
 		}
 	})
 	t.Run("any-type-where-none-is-asked-for", func(t *testing.T) {
-		site.Fault("/anml", lab.ContentType())
-		resp, err := fetch.Do(t.Context(), n.Fetcher(), &fetch.Request{URL: parse(t, "https://shop.example/anml")})
+		site.Fault("/anml", lookleaptest.ContentType())
+		resp, err := fetch.Do(t.Context(), n.Fetcher(lookleap.FetcherOptions{}), &fetch.Request{URL: parse(t, "https://shop.example/anml")})
 		if err != nil || resp.MediaType != "" {
 			t.Errorf("%+v, %v", resp, err)
 		}
 	})
 	t.Run("type-of-a-refused-answer-is-told", func(t *testing.T) {
-		site.Fault("/anml", lab.ContentType("text/html; charset=utf-8"))
-		resp, err := fetch.Do(t.Context(), n.Fetcher(), &fetch.Request{URL: parse(t, "https://shop.example/anml"), Accept: []string{"text/plain"}})
+		site.Fault("/anml", lookleaptest.ContentType("text/html; charset=utf-8"))
+		resp, err := fetch.Do(t.Context(), n.Fetcher(lookleap.FetcherOptions{}), &fetch.Request{URL: parse(t, "https://shop.example/anml"), Accept: []string{"text/plain"}})
 		if e := failure(t, resp, err, lookleap.CodeMediaType); e.MediaType != "text/html" {
 			t.Errorf("%+v", e)
 		}
 	})
 	t.Run("error-answers-have-their-own", func(t *testing.T) {
 		site.Status("/gone", http.StatusGone, "Content-Type", "text/html")
-		resp, err := fetch.Do(t.Context(), n.Fetcher(), &fetch.Request{URL: parse(t, "https://shop.example/gone"), Accept: []string{"text/plain"}})
+		resp, err := fetch.Do(t.Context(), n.Fetcher(lookleap.FetcherOptions{}), &fetch.Request{URL: parse(t, "https://shop.example/gone"), Accept: []string{"text/plain"}})
 		if err != nil || resp.Status != http.StatusGone || resp.Body != nil {
 			t.Errorf("%+v, %v", resp, err)
 		}
@@ -98,11 +98,11 @@ func TestText(t *testing.T) {
 		{"F17/reject-surrogates", "text/plain; charset=utf-8", "\xed\xa0\x80", lookleap.CodeNotUTF8},
 		{"F17/reject-utf-16-bytes", "text/plain", "\xff\xfeh\x00", lookleap.CodeNotUTF8},
 	}
-	n := lab.ForTest(t)
+	n := lookleaptest.ForTest(t)
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			n.Site("shop.example").Body("/", test.contentType, test.body)
-			text, err := must(t, n.Fetcher(), new(fetch.Request), "https://shop.example/").Text()
+			n.Site("shop.example").File("/", test.contentType, test.body)
+			text, err := must(t, n.Fetcher(lookleap.FetcherOptions{}), new(fetch.Request), "https://shop.example/").Text()
 			if lookleap.CodeOf(err) != test.code || (err == nil) != (text == test.body) {
 				t.Errorf("%q, %v", text, err)
 			}

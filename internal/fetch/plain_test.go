@@ -8,23 +8,23 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/fetch"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 func TestVerified(t *testing.T) {
-	net := lab.ForTest(t)
-	net.Site("shop.example").Body("/", "text/plain", "a")
+	net := lookleaptest.ForTest(t)
+	net.Site("shop.example").File("/", "text/plain", "a")
 	u, err := domain.Parse("https://shop.example/")
 	if err != nil {
 		t.Fatal(err)
 	}
-	careless := net.ForeignTransport()
+	careless := net.Unguarded()
 	careless.TLSClientConfig = &tls.Config{InsecureSkipVerify: true}
 	for name, c := range map[string]struct {
 		f    lookleap.Fetcher
 		want lookleap.Code
 	}{
-		"verified":     {net.ForeignTransport(), lookleap.CodeOK},
+		"verified":     {net.Unguarded(), lookleap.CodeOK},
 		"not-verified": {careless, lookleap.CodeTLS},
 		"not-reported": {canned{}, lookleap.CodeOK},
 	} {

@@ -11,16 +11,16 @@ import (
 	"github.com/lookleap/lookleap/dvs"
 	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/fetch"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 func TestRedirects(t *testing.T) {
 	t.Run("F10/reject-literal-private-address", func(t *testing.T) {
 		for rules, code := range map[bool]lookleap.Code{false: lookleap.CodeIPHost, true: lookleap.CodeBlockedAddress} {
-			n := lab.ForTest(t)
-			n.Site("169.254.169.254").Body("/", "text/plain", "secret")
+			n := lookleaptest.ForTest(t)
+			n.Site("169.254.169.254").File("/", "text/plain", "secret")
 			n.Site("shop.example").Redirect("/", "https://169.254.169.254/")
-			resp, err := do(t, n.Fetcher(), &fetch.Request{Redirect: fetch.Anywhere, Rules: domain.Rules{AllowIP: rules}}, "https://shop.example/")
+			resp, err := do(t, n.Fetcher(lookleap.FetcherOptions{}), &fetch.Request{Redirect: fetch.Anywhere, Rules: domain.Rules{AllowIP: rules}}, "https://shop.example/")
 			failure(t, resp, err, code)
 			if sent := n.Journal().Bytes("169.254.169.254"); sent != 0 {
 				t.Errorf("%d bytes left", sent)
@@ -28,10 +28,10 @@ func TestRedirects(t *testing.T) {
 		}
 	})
 	t.Run("F10/reject-name-with-private-address", func(t *testing.T) {
-		n := lab.ForTest(t)
-		n.Site("internal.example").At("10.0.0.1").Body("/", "text/plain", "secret")
+		n := lookleaptest.ForTest(t)
+		n.Site("internal.example").At("10.0.0.1").File("/", "text/plain", "secret")
 		n.Site("shop.example").Redirect("/", "https://internal.example/")
-		for name, f := range map[string]lookleap.Fetcher{"ours": n.Fetcher(), "foreign": n.ForeignTransport()} {
+		for name, f := range map[string]lookleap.Fetcher{"ours": n.Fetcher(lookleap.FetcherOptions{}), "foreign": n.Unguarded()} {
 			resp, err := do(t, f, &fetch.Request{Redirect: fetch.Anywhere}, "https://shop.example/")
 			if e := failure(t, resp, err, lookleap.CodeBlockedAddress); len(e.Hops) != 1 || !errors.Is(e, lookleap.ErrDenied) {
 				t.Errorf("%s: %+v", name, e)
@@ -42,35 +42,35 @@ func TestRedirects(t *testing.T) {
 		}
 	})
 	t.Run("F10/reject-many-hops", func(t *testing.T) {
-		n := lab.ForTest(t)
+		n := lookleaptest.ForTest(t)
 		n.Site("shop.example").RedirectChain("/a", 10, "")
-		resp, err := do(t, n.Fetcher(), &fetch.Request{Redirect: fetch.Anywhere}, "https://shop.example/a")
+		resp, err := do(t, n.Fetcher(lookleap.FetcherOptions{}), &fetch.Request{Redirect: fetch.Anywhere}, "https://shop.example/a")
 		failure(t, resp, err, lookleap.CodeTooManyRedirects)
 		if got := len(n.Journal().Requests()); got != 6 {
 			t.Errorf("%d requests, want the first and 5 hops", got)
 		}
 	})
 	t.Run("F10/accept-five-hops", func(t *testing.T) {
-		n := lab.ForTest(t)
+		n := lookleaptest.ForTest(t)
 		n.Site("shop.example").RedirectChain("/a", 5, "")
-		if resp := must(t, n.Fetcher(), &fetch.Request{Redirect: fetch.Anywhere}, "https://shop.example/a"); len(resp.Hops) != 5 || resp.Hops[4].Number != 5 {
+		if resp := must(t, n.Fetcher(lookleap.FetcherOptions{}), &fetch.Request{Redirect: fetch.Anywhere}, "https://shop.example/a"); len(resp.Hops) != 5 || resp.Hops[4].Number != 5 {
 			t.Errorf("hops %v", resp.Hops)
 		}
 	})
 	t.Run("F10/reject-self-loop", func(t *testing.T) {
-		n := lab.ForTest(t)
+		n := lookleaptest.ForTest(t)
 		n.Site("shop.example").Redirect("/", "/")
-		resp, err := do(t, n.Fetcher(), &fetch.Request{Redirect: fetch.Anywhere}, "https://shop.example/")
+		resp, err := do(t, n.Fetcher(lookleap.FetcherOptions{}), &fetch.Request{Redirect: fetch.Anywhere}, "https://shop.example/")
 		failure(t, resp, err, lookleap.CodeTooManyRedirects)
 		if got := len(n.Journal().Requests()); got != 1 {
 			t.Errorf("%d requests", got)
 		}
 	})
 	t.Run("F10/reject-loop-of-two", func(t *testing.T) {
-		n := lab.ForTest(t)
+		n := lookleaptest.ForTest(t)
 		n.Site("a.example").Redirect("/", "https://b.example/#1")
 		n.Site("b.example").Redirect("/", "https://A.example:443/#2")
-		resp, err := do(t, n.Fetcher(), &fetch.Request{Redirect: fetch.Anywhere}, "https://a.example/")
+		resp, err := do(t, n.Fetcher(lookleap.FetcherOptions{}), &fetch.Request{Redirect: fetch.Anywhere}, "https://a.example/")
 		failure(t, resp, err, lookleap.CodeTooManyRedirects)
 		if got := len(n.Journal().Requests()); got != 2 {
 			t.Errorf("%d requests", got)
@@ -101,47 +101,47 @@ func TestLocation(t *testing.T) {
 }
 
 func TestRedirectRule(t *testing.T) {
-	n := lab.ForTest(t)
-	n.Site("shop.example").Redirect("/out", "https://other.example/").Redirect("/in", "/here").Redirect("/port", "https://shop.example:8443/here").Body("/here", "text/plain", "here").
+	n := lookleaptest.ForTest(t)
+	n.Site("shop.example").Redirect("/out", "https://other.example/").Redirect("/in", "/here").Redirect("/port", "https://shop.example:8443/here").File("/here", "text/plain", "here").
 		Status("/300", http.StatusMultipleChoices, "Location", "/here").Status("/304", http.StatusNotModified, "Location", "/here")
-	n.Site("other.example").Body("/", "text/plain", "other")
+	n.Site("other.example").File("/", "text/plain", "other")
 
 	t.Run("nil-returns-the-redirect", func(t *testing.T) {
-		resp := must(t, n.Fetcher(), new(fetch.Request), "https://shop.example/out")
+		resp := must(t, n.Fetcher(lookleap.FetcherOptions{}), new(fetch.Request), "https://shop.example/out")
 		if to, err := fetch.Location(resp.URL, resp.Header, domain.Rules{}); resp.Status != http.StatusFound || err != nil || to.String() != "https://other.example/" {
 			t.Errorf("%+v, %v, %v", resp, to, err)
 		}
 	})
 	t.Run("same-origin", func(t *testing.T) {
-		resp, err := do(t, n.Fetcher(), &fetch.Request{Redirect: fetch.SameOrigin}, "https://shop.example/out")
+		resp, err := do(t, n.Fetcher(lookleap.FetcherOptions{}), &fetch.Request{Redirect: fetch.SameOrigin}, "https://shop.example/out")
 		failure(t, resp, err, lookleap.CodeRedirectForbidden)
-		resp, err = do(t, n.Fetcher(), &fetch.Request{Redirect: fetch.SameOrigin}, "https://shop.example/port")
+		resp, err = do(t, n.Fetcher(lookleap.FetcherOptions{}), &fetch.Request{Redirect: fetch.SameOrigin}, "https://shop.example/port")
 		failure(t, resp, err, lookleap.CodeRedirectForbidden)
-		must(t, n.Fetcher(), &fetch.Request{Redirect: fetch.SameOrigin}, "https://shop.example/in")
+		must(t, n.Fetcher(lookleap.FetcherOptions{}), &fetch.Request{Redirect: fetch.SameOrigin}, "https://shop.example/in")
 	})
 	t.Run("own-code-and-error", func(t *testing.T) {
 		no := &lookleap.Error{Code: dvs.CodeOutsideTrustRoot, Message: "outside"}
-		resp, err := do(t, n.Fetcher(), &fetch.Request{Redirect: func(fetch.Hop) error { return no }}, "https://shop.example/out")
+		resp, err := do(t, n.Fetcher(lookleap.FetcherOptions{}), &fetch.Request{Redirect: func(fetch.Hop) error { return no }}, "https://shop.example/out")
 		if failure(t, resp, err, dvs.CodeOutsideTrustRoot); !errors.Is(err, no) {
 			t.Errorf("%v", err)
 		}
 	})
 	t.Run("asked-with-the-hop", func(t *testing.T) {
 		var asked []fetch.Hop
-		must(t, n.Fetcher(), &fetch.Request{Redirect: func(h fetch.Hop) error { asked = append(asked, h); return nil }}, "https://shop.example/out")
+		must(t, n.Fetcher(lookleap.FetcherOptions{}), &fetch.Request{Redirect: func(h fetch.Hop) error { asked = append(asked, h); return nil }}, "https://shop.example/out")
 		if len(asked) != 1 || asked[0].From.String() != "https://shop.example/out" || asked[0].To.String() != "https://other.example/" || asked[0].SameOrigin() || asked[0].Permanent() {
 			t.Errorf("%+v", asked)
 		}
 	})
 	t.Run("other-3xx-are-answers", func(t *testing.T) {
 		for path, status := range map[string]int{"/300": 300, "/304": 304} {
-			if resp := must(t, n.Fetcher(), &fetch.Request{Redirect: fetch.Anywhere}, "https://shop.example"+path); resp.Status != status {
+			if resp := must(t, n.Fetcher(lookleap.FetcherOptions{}), &fetch.Request{Redirect: fetch.Anywhere}, "https://shop.example"+path); resp.Status != status {
 				t.Errorf("%s: %d", path, resp.Status)
 			}
 		}
 	})
 	t.Run("no-hops-allowed", func(t *testing.T) {
-		resp, err := do(t, n.Fetcher(), &fetch.Request{Redirect: fetch.Anywhere, Limits: fetch.Limits{Hops: -1}}, "https://shop.example/in")
+		resp, err := do(t, n.Fetcher(lookleap.FetcherOptions{}), &fetch.Request{Redirect: fetch.Anywhere, Limits: fetch.Limits{Hops: -1}}, "https://shop.example/in")
 		failure(t, resp, err, lookleap.CodeTooManyRedirects)
 	})
 }
@@ -154,7 +154,7 @@ var secrets = http.Header{
 }
 
 func TestHeadersStayAtTheirOrigin(t *testing.T) {
-	leaked := func(n *lab.Internet, at func(lab.Request) bool) []string {
+	leaked := func(n *lookleaptest.Internet, at func(lookleaptest.Request) bool) []string {
 		var names []string
 		for _, request := range n.Journal().Requests() {
 			for name := range secrets {
@@ -167,14 +167,14 @@ func TestHeadersStayAtTheirOrigin(t *testing.T) {
 		return slices.Compact(names)
 	}
 	t.Run("F11/reject-other-host", func(t *testing.T) {
-		n := lab.ForTest(t)
+		n := lookleaptest.ForTest(t)
 		n.Site("shop.example").Redirect("/", "https://cdn.shop.example/")
-		n.Site("cdn.shop.example").Body("/", "text/plain", "")
-		must(t, n.Fetcher(), &fetch.Request{Header: secrets, Redirect: fetch.Anywhere}, "https://shop.example/")
-		if names := leaked(n, func(r lab.Request) bool { return r.Site == "cdn.shop.example" }); names != nil {
+		n.Site("cdn.shop.example").File("/", "text/plain", "")
+		must(t, n.Fetcher(lookleap.FetcherOptions{}), &fetch.Request{Header: secrets, Redirect: fetch.Anywhere}, "https://shop.example/")
+		if names := leaked(n, func(r lookleaptest.Request) bool { return r.Site == "cdn.shop.example" }); names != nil {
 			t.Errorf("leaked %v", names)
 		}
-		if names := leaked(n, func(r lab.Request) bool { return r.Site == "shop.example" }); len(names) != len(secrets) {
+		if names := leaked(n, func(r lookleaptest.Request) bool { return r.Site == "shop.example" }); len(names) != len(secrets) {
 			t.Errorf("the first origin got %v alone", names)
 		}
 		last := n.Journal().Requests("cdn.shop.example")[0]
@@ -186,45 +186,45 @@ func TestHeadersStayAtTheirOrigin(t *testing.T) {
 	})
 	for _, status := range []int{301, 302, 303, 307, 308} {
 		t.Run("F11/reject-second-hop-by-"+strconv.Itoa(status), func(t *testing.T) {
-			n := lab.ForTest(t)
+			n := lookleaptest.ForTest(t)
 			n.Site("shop.example").Redirect("/", "/a").Status("/a", status, "Location", "https://other.example/")
-			n.Site("other.example").Body("/", "text/plain", "")
-			must(t, n.Fetcher(), &fetch.Request{Header: secrets, Redirect: fetch.Anywhere}, "https://shop.example/")
-			if names := leaked(n, func(r lab.Request) bool { return r.Site == "other.example" }); names != nil {
+			n.Site("other.example").File("/", "text/plain", "")
+			must(t, n.Fetcher(lookleap.FetcherOptions{}), &fetch.Request{Header: secrets, Redirect: fetch.Anywhere}, "https://shop.example/")
+			if names := leaked(n, func(r lookleaptest.Request) bool { return r.Site == "other.example" }); names != nil {
 				t.Errorf("leaked %v", names)
 			}
 		})
 	}
 	t.Run("F11/reject-other-port", func(t *testing.T) {
-		n := lab.ForTest(t)
-		n.Site("shop.example").Ports(443, 8443).Redirect("/", "https://shop.example:8443/b").Body("/b", "text/plain", "")
-		f := n.FetcherWith(lookleap.FetcherOptions{Ports: []uint16{443, 8443}})
+		n := lookleaptest.ForTest(t)
+		n.Site("shop.example").Ports(443, 8443).Redirect("/", "https://shop.example:8443/b").File("/b", "text/plain", "")
+		f := n.Fetcher(lookleap.FetcherOptions{Ports: []uint16{443, 8443}})
 		must(t, f, &fetch.Request{Header: secrets, Redirect: fetch.Anywhere}, "https://shop.example/")
-		if names := leaked(n, func(r lab.Request) bool { return r.Addr.Port() == 8443 }); names != nil {
+		if names := leaked(n, func(r lookleaptest.Request) bool { return r.Addr.Port() == 8443 }); names != nil {
 			t.Errorf("leaked %v", names)
 		}
 	})
 	t.Run("F11/reject-way-back", func(t *testing.T) {
-		n := lab.ForTest(t)
-		n.Site("a.example").Redirect("/", "https://b.example/").Body("/back", "text/plain", "")
+		n := lookleaptest.ForTest(t)
+		n.Site("a.example").Redirect("/", "https://b.example/").File("/back", "text/plain", "")
 		n.Site("b.example").Redirect("/", "https://a.example/back")
-		must(t, n.Fetcher(), &fetch.Request{Header: secrets, Redirect: fetch.Anywhere}, "https://a.example/")
-		if names := leaked(n, func(r lab.Request) bool { return r.Path == "/back" }); names != nil {
+		must(t, n.Fetcher(lookleap.FetcherOptions{}), &fetch.Request{Header: secrets, Redirect: fetch.Anywhere}, "https://a.example/")
+		if names := leaked(n, func(r lookleaptest.Request) bool { return r.Path == "/back" }); names != nil {
 			t.Errorf("leaked %v", names)
 		}
 	})
 	t.Run("F11/accept-same-origin", func(t *testing.T) {
-		n := lab.ForTest(t)
-		n.Site("shop.example").Redirect("/", "/b").Body("/b", "text/plain", "")
-		must(t, n.Fetcher(), &fetch.Request{Header: secrets, Redirect: fetch.Anywhere}, "https://shop.example/")
-		if names := leaked(n, func(r lab.Request) bool { return r.Path == "/b" }); len(names) != len(secrets) {
+		n := lookleaptest.ForTest(t)
+		n.Site("shop.example").Redirect("/", "/b").File("/b", "text/plain", "")
+		must(t, n.Fetcher(lookleap.FetcherOptions{}), &fetch.Request{Header: secrets, Redirect: fetch.Anywhere}, "https://shop.example/")
+		if names := leaked(n, func(r lookleaptest.Request) bool { return r.Path == "/b" }); len(names) != len(secrets) {
 			t.Errorf("sent %v alone", names)
 		}
 	})
 	t.Run("F11/reject-downgrade", func(t *testing.T) {
-		n := lab.ForTest(t)
+		n := lookleaptest.ForTest(t)
 		n.Site("shop.example").Plain().Redirect("/", "http://shop.example/b")
-		resp, err := do(t, n.ForeignTransport(), &fetch.Request{Header: secrets, Redirect: fetch.Anywhere}, "https://shop.example/")
+		resp, err := do(t, n.Unguarded(), &fetch.Request{Header: secrets, Redirect: fetch.Anywhere}, "https://shop.example/")
 		failure(t, resp, err, lookleap.CodeNotHTTPS)
 		if got := len(n.Journal().Requests()); got != 1 {
 			t.Errorf("%d requests", got)
@@ -253,11 +253,11 @@ func TestBodiesStayAtTheirOrigin(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run("F11/"+map[bool]string{true: "accept-", false: "reject-"}[test.code == ""]+test.name, func(t *testing.T) {
-			n := lab.ForTest(t)
-			n.Site("shop.example").Status("/a", test.status, "Location", test.location).Body("/b", "text/plain", "")
-			n.Site("other.example").Body("/b", "text/plain", "")
+			n := lookleaptest.ForTest(t)
+			n.Site("shop.example").Status("/a", test.status, "Location", test.location).File("/b", "text/plain", "")
+			n.Site("other.example").File("/b", "text/plain", "")
 			r := &fetch.Request{Method: test.method, Body: []byte("secret"), Header: http.Header{"Content-Type": {"text/plain"}}, Redirect: fetch.Anywhere}
-			resp, err := do(t, n.Fetcher(), r, "https://shop.example/a")
+			resp, err := do(t, n.Fetcher(lookleap.FetcherOptions{}), r, "https://shop.example/a")
 			requests := n.Journal().Requests()
 			if string(requests[0].Body) != "secret" {
 				t.Errorf("the first origin got %q", requests[0].Body)

@@ -9,7 +9,7 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/fetch"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 func TestStream(t *testing.T) {
@@ -34,31 +34,31 @@ func TestStream(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name   string
-		faults []lab.Fault
+		faults []lookleaptest.Fault
 		stream func(*fetch.Response, io.Reader) error
 		want   lookleap.Code
 	}{
 		{"accept-all", nil, all, lookleap.CodeOK},
-		{"accept-gzip", []lab.Fault{lab.Gzip()}, all, lookleap.CodeOK},
-		{"accept-early-stop", []lab.Fault{lab.Endless()}, first, lookleap.CodeOK},
-		{"reject-endless", []lab.Fault{lab.Endless()}, deaf, lookleap.CodeTooLarge},
-		{"reject-huge", []lab.Fault{lab.Huge(10 << 20)}, all, lookleap.CodeTooLarge},
-		{"reject-bomb", []lab.Fault{lab.GzipBomb(64)}, deaf, lookleap.CodeTooLarge},
-		{"reject-truncated", []lab.Fault{lab.Truncated()}, deaf, lookleap.CodeTruncated},
-		{"reject-gzip-cut", []lab.Fault{lab.GzipCut()}, deaf, lookleap.CodeTruncated},
-		{"reject-no-gzip", []lab.Fault{lab.LyingEncoding("gzip")}, all, lookleap.CodeEncoding},
-		{"reject-broken-gzip", []lab.Fault{lab.Replace("\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff\x07"), lab.Header("Content-Encoding", "gzip")}, deaf, lookleap.CodeEncoding},
-		{"reject-read-after-the-limit", []lab.Fault{lab.Endless()}, again, lookleap.CodeTooLarge},
-		{"reject-read-after-truncation", []lab.Fault{lab.Truncated()}, again, lookleap.CodeTruncated},
-		{"reject-unknown-encoding", []lab.Fault{lab.Header("Content-Encoding", "br")}, all, lookleap.CodeEncoding},
-		{"reject-no-length-and-no-chunks", []lab.Fault{lab.Raw("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\nhello")}, all, lookleap.CodeTruncated},
+		{"accept-gzip", []lookleaptest.Fault{lookleaptest.Gzip()}, all, lookleap.CodeOK},
+		{"accept-early-stop", []lookleaptest.Fault{lookleaptest.Endless()}, first, lookleap.CodeOK},
+		{"reject-endless", []lookleaptest.Fault{lookleaptest.Endless()}, deaf, lookleap.CodeTooLarge},
+		{"reject-huge", []lookleaptest.Fault{lookleaptest.Huge(10 << 20)}, all, lookleap.CodeTooLarge},
+		{"reject-bomb", []lookleaptest.Fault{lookleaptest.GzipBomb(64)}, deaf, lookleap.CodeTooLarge},
+		{"reject-truncated", []lookleaptest.Fault{lookleaptest.Truncated()}, deaf, lookleap.CodeTruncated},
+		{"reject-gzip-cut", []lookleaptest.Fault{lookleaptest.GzipCut()}, deaf, lookleap.CodeTruncated},
+		{"reject-no-gzip", []lookleaptest.Fault{lookleaptest.WrongEncoding("gzip")}, all, lookleap.CodeEncoding},
+		{"reject-broken-gzip", []lookleaptest.Fault{lookleaptest.Replace("\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff\x07"), lookleaptest.Header("Content-Encoding", "gzip")}, deaf, lookleap.CodeEncoding},
+		{"reject-read-after-the-limit", []lookleaptest.Fault{lookleaptest.Endless()}, again, lookleap.CodeTooLarge},
+		{"reject-read-after-truncation", []lookleaptest.Fault{lookleaptest.Truncated()}, again, lookleap.CodeTruncated},
+		{"reject-unknown-encoding", []lookleaptest.Fault{lookleaptest.Header("Content-Encoding", "br")}, all, lookleap.CodeEncoding},
+		{"reject-no-length-and-no-chunks", []lookleaptest.Fault{lookleaptest.Raw("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\nhello")}, all, lookleap.CodeTruncated},
 		{"reject-by-sink", nil, func(*fetch.Response, io.Reader) error { return lookleap.ErrDenied }, lookleap.CodeDenied},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			net := lab.ForTest(t)
-			net.Site("big.example").HTTP1().Body("/x", "text/plain", strings.Repeat("x", 1<<19)).Fault("/x", c.faults...)
+			net := lookleaptest.ForTest(t)
+			net.Site("big.example").HTTP1().File("/x", "text/plain", strings.Repeat("x", 1<<19)).Fault("/x", c.faults...)
 			u, _ := domain.Parse("https://big.example/x")
-			resp, err := fetch.Do(t.Context(), net.Host(), &fetch.Request{URL: u, Stream: c.stream})
+			resp, err := fetch.Do(t.Context(), net.StubHost(), &fetch.Request{URL: u, Stream: c.stream})
 			if lookleap.CodeOf(err) != c.want || (resp == nil) != (err != nil) || resp != nil && resp.Body != nil {
 				t.Fatalf("got %v", err)
 			}

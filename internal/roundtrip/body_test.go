@@ -8,20 +8,20 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/internal/lab"
 	"github.com/lookleap/lookleap/internal/roundtrip"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 func TestBodyInTime(t *testing.T) {
 	page := strings.Repeat("x", 20_000)
-	read := func(t *testing.T, http1 bool, o lookleap.FetcherOptions, fault lab.Fault) (code lookleap.Code, took time.Duration) {
+	read := func(t *testing.T, http1 bool, o lookleap.FetcherOptions, fault lookleaptest.Fault) (code lookleap.Code, took time.Duration) {
 		synctest.Test(t, func(t *testing.T) {
-			n := lab.ForTest(t)
-			site := n.Site("shop.example").Body("/act", "text/plain", page).Fault("/act", fault)
+			n := lookleaptest.ForTest(t)
+			site := n.Site("shop.example").File("/act", "text/plain", page).Fault("/act", fault)
 			if http1 {
 				site.HTTP1()
 			}
-			host := &lookleap.Host{Fetcher: n.FetcherWith(o), Resolver: n.Resolver()}
+			host := &lookleap.Host{Fetcher: n.Fetcher(o), Resolver: n.Stub()}
 			begin := time.Now()
 			err := exchange(t, host, request("GET", nil))
 			code, took = lookleap.CodeOf(err), time.Since(begin)
@@ -32,18 +32,18 @@ func TestBodyInTime(t *testing.T) {
 		version := map[bool]string{false: "http2", true: "http1"}[http1]
 		for name, test := range map[string]struct {
 			options lookleap.FetcherOptions
-			fault   lab.Fault
+			fault   lookleaptest.Fault
 			code    lookleap.Code
 			took    time.Duration
 		}{
-			"reject-byte-a-second":        {lookleap.FetcherOptions{}, lab.Dribble(time.Second), lookleap.CodeTooSlow, 5 * time.Second},
-			"reject-stall":                {lookleap.FetcherOptions{}, lab.Stall(), lookleap.CodeTooSlow, 10 * time.Second},
-			"reject-enough-but-too-long":  {lookleap.FetcherOptions{Time: 30 * time.Second}, lab.Slow(35 * time.Second), lookleap.CodeTimeout, 30 * time.Second},
-			"reject-byte-each-10-ms":      {lookleap.FetcherOptions{}, lab.Dribble(10 * time.Millisecond), lookleap.CodeTooSlow, 5 * time.Second},
-			"reject-stall-without-rate":   {lookleap.FetcherOptions{Rate: -1}, lab.Stall(), lookleap.CodeTimeout, 5 * time.Minute},
-			"reject-silence-without-rate": {lookleap.FetcherOptions{Rate: -1, Time: time.Second}, lab.Mute(), lookleap.CodeTimeout, time.Second},
-			"accept-slow":                 {lookleap.FetcherOptions{}, lab.Slow(20 * time.Second), lookleap.CodeOK, 20 * time.Second},
-			"accept-event-stream":         {lookleap.FetcherOptions{Rate: -1, Time: -1}, lab.Dribble(time.Second), lookleap.CodeOK, 20_000 * time.Second},
+			"reject-byte-a-second":        {lookleap.FetcherOptions{}, lookleaptest.Dribble(time.Second), lookleap.CodeTooSlow, 5 * time.Second},
+			"reject-stall":                {lookleap.FetcherOptions{}, lookleaptest.Stall(), lookleap.CodeTooSlow, 10 * time.Second},
+			"reject-enough-but-too-long":  {lookleap.FetcherOptions{Time: 30 * time.Second}, lookleaptest.Slow(35 * time.Second), lookleap.CodeTimeout, 30 * time.Second},
+			"reject-byte-each-10-ms":      {lookleap.FetcherOptions{}, lookleaptest.Dribble(10 * time.Millisecond), lookleap.CodeTooSlow, 5 * time.Second},
+			"reject-stall-without-rate":   {lookleap.FetcherOptions{Rate: -1}, lookleaptest.Stall(), lookleap.CodeTimeout, 5 * time.Minute},
+			"reject-silence-without-rate": {lookleap.FetcherOptions{Rate: -1, Time: time.Second}, lookleaptest.Mute(), lookleap.CodeTimeout, time.Second},
+			"accept-slow":                 {lookleap.FetcherOptions{}, lookleaptest.Slow(20 * time.Second), lookleap.CodeOK, 20 * time.Second},
+			"accept-event-stream":         {lookleap.FetcherOptions{Rate: -1, Time: -1}, lookleaptest.Dribble(time.Second), lookleap.CodeOK, 20_000 * time.Second},
 		} {
 			t.Run("O53/"+name+"-"+version, func(t *testing.T) {
 				if code, took := read(t, http1, test.options, test.fault); code != test.code || took != test.took {
@@ -54,9 +54,9 @@ func TestBodyInTime(t *testing.T) {
 	}
 	t.Run("O53/accept-reader-that-pauses", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			n := lab.ForTest(t)
-			n.Site("shop.example").Body("/act", "text/plain", page)
-			resp, err := n.Fetcher().RoundTrip(request("GET", nil))
+			n := lookleaptest.ForTest(t)
+			n.Site("shop.example").File("/act", "text/plain", page)
+			resp, err := n.Fetcher(lookleap.FetcherOptions{}).RoundTrip(request("GET", nil))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -17,7 +17,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 type fetcherFunc func(*http.Request) (*http.Response, error)
@@ -25,13 +25,15 @@ type fetcherFunc func(*http.Request) (*http.Response, error)
 func (f fetcherFunc) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
 
 // ways are the fetchers that hold an exchange to one request.
-var ways = map[string]func(t *testing.T, n *lab.Internet) lookleap.Fetcher{
-	"guarded": func(t *testing.T, n *lab.Internet) lookleap.Fetcher { return n.Fetcher() },
-	"host": func(t *testing.T, n *lab.Internet) lookleap.Fetcher {
-		return &lookleap.Host{Fetcher: n.Fetcher(), Resolver: n.Resolver()}
+var ways = map[string]func(t *testing.T, n *lookleaptest.Internet) lookleap.Fetcher{
+	"guarded": func(t *testing.T, n *lookleaptest.Internet) lookleap.Fetcher {
+		return n.Fetcher(lookleap.FetcherOptions{})
 	},
-	"host-foreign": func(t *testing.T, n *lab.Internet) lookleap.Fetcher {
-		return &lookleap.Host{Fetcher: n.ForeignTransport(), Resolver: n.Resolver()}
+	"host": func(t *testing.T, n *lookleaptest.Internet) lookleap.Fetcher {
+		return &lookleap.Host{Fetcher: n.Fetcher(lookleap.FetcherOptions{}), Resolver: n.Stub()}
+	},
+	"host-foreign": func(t *testing.T, n *lookleaptest.Internet) lookleap.Fetcher {
+		return &lookleap.Host{Fetcher: n.Unguarded(), Resolver: n.Stub()}
 	},
 }
 
@@ -101,13 +103,14 @@ func TestOneRequest(t *testing.T) {
 				for kind, build := range requests {
 					for _, used := range []bool{false, true} { // is the connection
 						synctest.Test(t, func(t *testing.T) {
-							n := lab.ForTest(t)
-							n.Site("shop.example").Frames(func(f *http2.Framer, stream uint32) error {
+							n := lookleaptest.ForTest(t)
+							var s *frameServer
+							s = serveFrames(n, func(f *http2.Framer, stream uint32) error {
 								if stream == 0 {
 									return nil
 								}
-								if used && len(n.Journal().Requests()) == 1 {
-									return lab.Answer(f, stream, "hello")
+								if used && s.count() == 1 {
+									return hello(f, stream)
 								}
 								return fault(f, stream)
 							})
@@ -123,7 +126,7 @@ func TestOneRequest(t *testing.T) {
 							if err == nil {
 								t.Errorf("%s: answered", kind)
 							}
-							if got := len(n.Journal().Requests()); got != want {
+							if got := s.count(); got != want {
 								t.Errorf("%s, used %v: %d requests, want %d: %v", kind, used, got, want, err)
 							}
 							if dials := len(n.Journal().Dials()); dials > 2 {
@@ -148,12 +151,12 @@ func TestOneRequest(t *testing.T) {
 
 // endedBeforeUse has each connection end before a request is written to it. A client without a
 // bound makes connections for ever, although it sends nothing.
-func endedBeforeUse(t *testing.T, fetcher func(*testing.T, *lab.Internet) lookleap.Fetcher, kind string, req *http.Request, after error, late bool) {
+func endedBeforeUse(t *testing.T, fetcher func(*testing.T, *lookleaptest.Internet) lookleap.Fetcher, kind string, req *http.Request, after error, late bool) {
 	const mostDials = 5
-	n := lab.ForTest(t)
+	n := lookleaptest.ForTest(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	n.Site("shop.example").Frames(func(f *http2.Framer, stream uint32) error {
+	s := serveFrames(n, func(f *http2.Framer, stream uint32) error {
 		if len(n.Journal().Dials()) > 2*mostDials {
 			cancel() // a client without a bound ends here
 		}
@@ -166,7 +169,7 @@ func endedBeforeUse(t *testing.T, fetcher func(*testing.T, *lab.Internet) lookle
 	if err := exchange(t, fetcher(t, n), req.WithContext(ctx)); err == nil {
 		t.Errorf("%s: answered", kind)
 	}
-	dials, sent := len(n.Journal().Dials()), len(n.Journal().Requests())
+	dials, sent := len(n.Journal().Dials()), s.count()
 	if dials > mostDials || sent > 1 || time.Since(begin) > 10*time.Second {
 		t.Errorf("%s, late %v: %d connections, %d requests, %v", kind, late, dials, sent, time.Since(begin))
 	}
@@ -180,12 +183,12 @@ func TestOneRequestOverHTTP1(t *testing.T) {
 	for way, fetcher := range ways {
 		t.Run("O48/reject-"+way+"-http1", func(t *testing.T) {
 			for kind, build := range requests {
-				for name, fault := range map[string]lab.Fault{"reset": lab.Reset(), "close": lab.Wrap(func(http.Handler) http.Handler {
+				for name, fault := range map[string]lookleaptest.Fault{"reset": lookleaptest.Reset(), "close": lookleaptest.Wrap(func(http.Handler) http.Handler {
 					return http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
 				})} {
 					synctest.Test(t, func(t *testing.T) {
-						n := lab.ForTest(t)
-						n.Site("shop.example").HTTP1().Body("/", "text/plain", "hello").Fault("/act", fault)
+						n := lookleaptest.ForTest(t)
+						n.Site("shop.example").HTTP1().File("/", "text/plain", "hello").Fault("/act", fault)
 						f := fetcher(t, n)
 						var both sync.WaitGroup // so that two connections are idle
 						for range 2 {
@@ -268,8 +271,8 @@ func TestControlCharactersInQuery(t *testing.T) {
 	for way, fetcher := range ways {
 		t.Run("O48/reject-"+way+"-query", func(t *testing.T) {
 			for _, query := range []string{"a\r\nX: y", "a\nb", "a\x00", "a b", "a\tb", "a\x7f"} {
-				n := lab.ForTest(t)
-				n.Site("shop.example").Frames(func(f *http2.Framer, stream uint32) error {
+				n := lookleaptest.ForTest(t)
+				serveFrames(n, func(f *http2.Framer, stream uint32) error {
 					if stream == 0 {
 						return nil
 					}
@@ -287,11 +290,11 @@ func TestControlCharactersInQuery(t *testing.T) {
 		})
 	}
 	t.Run("O48/accept-query", func(t *testing.T) {
-		n := lab.ForTest(t)
-		n.Site("shop.example").Body("/act", "text/plain", "")
+		n := lookleaptest.ForTest(t)
+		n.Site("shop.example").File("/act", "text/plain", "")
 		req := request("GET", nil)
 		req.URL.RawQuery = "a=%0d%0a&b=ü"
-		if err := exchange(t, n.Fetcher(), req); err != nil {
+		if err := exchange(t, n.Fetcher(lookleap.FetcherOptions{}), req); err != nil {
 			t.Error(err)
 		}
 	})
@@ -302,23 +305,23 @@ func TestLoadSkill(t *testing.T) {
 	for name, fault := range faults {
 		t.Run("O48/reject-dvs-load-"+name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				n := lab.ForTest(t)
-				n.Site("shop.example").Frames(func(f *http2.Framer, stream uint32) error {
+				n := lookleaptest.ForTest(t)
+				s := serveFrames(n, func(f *http2.Framer, stream uint32) error {
 					if stream == 0 {
 						return nil
 					}
 					return fault(f, stream)
 				})
 				sent := 0
-				guarded := n.Fetcher()
-				host := &lookleap.Host{Resolver: n.Resolver(), Now: n.Clock().Now, Fetcher: fetcherFunc(func(req *http.Request) (*http.Response, error) {
+				guarded := n.Fetcher(lookleap.FetcherOptions{})
+				host := &lookleap.Host{Resolver: n.Stub(), Now: n.Clock().Now, Fetcher: fetcherFunc(func(req *http.Request) (*http.Response, error) {
 					sent++
 					return guarded.RoundTrip(req)
 				})}
 				if _, err := dvs.NewLoader(host, dvs.Options{}).Load(t.Context(), "https://shop.example/skills/refund/SKILL.md"); err == nil {
 					t.Error("loaded")
 				}
-				if got := len(n.Journal().Requests()); got != sent || got > 3 {
+				if got := s.count(); got != sent || got > 3 {
 					t.Errorf("%d requests for %d exchanges", got, sent)
 				}
 			})

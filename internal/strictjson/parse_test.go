@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lookleap/lookleap/internal/alloctest"
+	"github.com/lookleap/lookleap/internal/test/alloctest"
 )
 
 // refusal returns the error of a text that has to be refused.

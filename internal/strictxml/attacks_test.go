@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lookleap/lookleap/internal/alloctest"
+	"github.com/lookleap/lookleap/internal/test/alloctest"
 )
 
 // The cases of the attack lists, as far as a tokenizer decides them.

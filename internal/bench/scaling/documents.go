@@ -11,7 +11,7 @@ import (
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anml/agent"
 	"github.com/lookleap/lookleap/internal/anmltable"
-	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // document returns an ANML document around some sections.
@@ -172,14 +172,14 @@ func documentReaders() []reader {
 // visit measures what is done with a page in a session of its own, or the opening if do is nil.
 func visit(name string, do func(context.Context, *agent.Session, *agent.Page)) reader {
 	return reader{name: name, scale: 4, slow: true, inputs: informed(), prepare: func(text []byte) func() {
-		net := lab.New()
-		session, err := agent.New(net.Host(), agent.Options{
+		net := lookleaptest.NewInternet()
+		session, err := agent.New(net.StubHost(), agent.Options{
 			Read: anml.ReadOptions{Limits: roomy}, Limits: agent.Limits{Document: 64 << 20, Informs: 1000},
 		}).NewSession(agent.User{Store: lookleap.NewMemoryStore()})
 		if err != nil {
 			panic(err)
 		}
-		net.Site("a.example").Body("/doc", anml.MediaTypeXML, string(text))
+		net.Site("a.example").File("/doc", anml.MediaTypeXML, string(text))
 		ctx := context.Background()
 		finish := func() { _ = session.Close(); net.Close() }
 		if do == nil {

@@ -1,0 +1,169 @@
+package lookleaptest
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"math/big"
+	"net"
+	"sync"
+	"time"
+)
+
+// Certificate is the kind of certificate that a site has; see [Site.Certificate].
+type Certificate uint8
+
+// The kinds of certificate.
+const (
+	CertificateValid       Certificate = iota // for the name of the site, for 90 days
+	CertificateExpired                        // ended an hour ago
+	CertificateNotYetValid                    // begins in an hour
+	CertificateSelfSigned                     // for the name of the site, signed by itself
+	CertificateWrongName                      // for another name
+	CertificateUnknownCA                      // for the name of the site, from an unknown authority
+	CertificateSharedName                     // for the name of the site and shared-name.example
+	CertificateEndsSoon                       // for the name of the site, for a week
+)
+
+// lifetime of a good certificate. It is renewed when half of it has passed by the clock of the internet.
+const lifetime = 90 * 24 * time.Hour
+
+// authority is a certificate authority. Keys and certificates are made when they are first needed.
+type authority struct {
+	name  string
+	clock *Clock
+
+	once    sync.Once
+	key     *ecdsa.PrivateKey
+	leafKey *ecdsa.PrivateKey // one for all sites: nothing here is secret, and making one is the slow part
+	root    *x509.Certificate
+	pool    *x509.CertPool
+
+	mu     sync.Mutex
+	serial int64
+	issued map[issue]*tls.Certificate
+}
+
+type issue struct {
+	name string
+	kind Certificate
+}
+
+func newAuthority(name string, clock *Clock) *authority {
+	return &authority{name: name, clock: clock, issued: map[issue]*tls.Certificate{}}
+}
+
+func (a *authority) setup() {
+	a.once.Do(func() {
+		a.key, a.leafKey = newKey(), newKey()
+		template := &x509.Certificate{
+			SerialNumber:          big.NewInt(1),
+			Subject:               pkix.Name{CommonName: a.name},
+			NotBefore:             time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC), // a bubble's clock starts in 2000
+			NotAfter:              time.Date(2190, 1, 1, 0, 0, 0, 0, time.UTC),
+			KeyUsage:              x509.KeyUsageCertSign,
+			BasicConstraintsValid: true,
+			IsCA:                  true,
+		}
+		a.root = parse(sign(template, template, a.key, a.key))
+		a.pool = x509.NewCertPool()
+		a.pool.AddCert(a.root)
+	})
+}
+
+// certificate returns the certificate of that kind for a name, while it is valid by the clock.
+func (a *authority) certificate(name string, kind Certificate) *tls.Certificate {
+	a.setup()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	now := a.clock.Now()
+	c := a.issued[issue{name, kind}]
+	if c == nil || kind != CertificateValid || now.Before(c.Leaf.NotBefore) || now.Add(lifetime/2).After(c.Leaf.NotAfter) {
+		c = a.issue(name, kind, now)
+		a.issued[issue{name, kind}] = c
+	}
+	return c
+}
+
+func (a *authority) issue(name string, kind Certificate, now time.Time) *tls.Certificate {
+	from, till := now.Add(-time.Hour), now.Add(lifetime)
+	switch kind {
+	case CertificateExpired:
+		from, till = now.Add(-lifetime), now.Add(-time.Hour)
+	case CertificateNotYetValid:
+		from = now.Add(time.Hour)
+	case CertificateEndsSoon:
+		till = now.Add(7 * 24 * time.Hour)
+	case CertificateWrongName:
+		name = "wrong-name.example"
+	}
+	a.serial++
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(a.serial + 1),
+		Subject:      pkix.Name{CommonName: name},
+		NotBefore:    from.Truncate(time.Second),
+		NotAfter:     till.Truncate(time.Second),
+		KeyUsage:     x509.KeyUsageDigitalSignature,
+		ExtKeyUsage:  []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+	}
+	if ip := net.ParseIP(name); ip != nil {
+		template.IPAddresses = []net.IP{ip}
+	} else {
+		template.DNSNames = []string{name}
+	}
+	if kind == CertificateSharedName {
+		template.DNSNames = append(template.DNSNames, "shared-name.example")
+	}
+	parent, key := a.root, a.key
+	if kind == CertificateSelfSigned {
+		parent, key = template, a.leafKey
+	}
+	der := sign(template, parent, a.leafKey, key)
+	return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: a.leafKey, Leaf: parse(der)}
+}
+
+func newKey() *ecdsa.PrivateKey {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		panic(err)
+	}
+	return key
+}
+
+func sign(template, parent *x509.Certificate, subject, signer *ecdsa.PrivateKey) []byte {
+	der, err := x509.CreateCertificate(rand.Reader, template, parent, &subject.PublicKey, signer)
+	if err != nil {
+		panic(err)
+	}
+	return der
+}
+
+func parse(der []byte) *x509.Certificate {
+	cert, err := x509.ParseCertificate(der)
+	if err != nil {
+		panic(err)
+	}
+	return cert
+}
+
+// RootCAs returns the certificate authority that all sites use.
+func (n *Internet) RootCAs() *x509.CertPool {
+	n.ca.setup()
+	return n.ca.pool
+}
+
+// CertificateAuthority returns the certificate of the authority that all sites use, as a
+// PEM file.
+func (n *Internet) CertificateAuthority() []byte {
+	n.ca.setup()
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: n.ca.root.Raw})
+}
+
+// ClientCertificate returns a certificate of that authority that a client may show.
+func (n *Internet) ClientCertificate(name string) tls.Certificate {
+	return *n.ca.certificate(name, CertificateValid)
+}
