@@ -230,7 +230,12 @@ const (
 
 // userKey is what Limiter keys hold of a user; sessions without ID and LedgerKey are
 // those of one user.
-func (s *Session) userKey() string { return s.ownerMarkWith("limits") }
+func (s *Session) userKey() string {
+	if s.owner() == "" {
+		return ""
+	}
+	return digestKey("", "limits", s.owner())
+}
 
 func digestKey(prefix string, parts ...string) string {
 	h := sha256.New()

@@ -15,6 +15,7 @@ import (
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anmltrust"
 	"github.com/lookleap/lookleap/internal/domain"
+	"github.com/lookleap/lookleap/internal/planowner"
 	"github.com/lookleap/lookleap/internal/strictjson"
 	"github.com/lookleap/lookleap/internal/zero"
 )
@@ -233,7 +234,7 @@ func key(raw string) string {
 // askForPages asks the user for another Limits.Pages pages.
 func (s *Session) askForPages(ctx context.Context, at result, next domain.URL) (result, error) {
 	from, more := at.Pages+1, s.agent.options.Limits.Pages
-	at.Allowed, at.User = at.Pages+more, s.ownerMark()
+	at.Allowed, at.User = at.Pages+more, planowner.Mark(s.owner())
 	effect, err := json.Marshal(at)
 	if err != nil {
 		return result{}, err

@@ -12,6 +12,7 @@ import (
 	"github.com/lookleap/lookleap/anmltrust"
 	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/fetch"
+	"github.com/lookleap/lookleap/internal/planowner"
 	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
@@ -53,7 +54,7 @@ func (p *Page) prepare(ctx context.Context, c Call) (*preparedCall, error) {
 		return nil, err
 	}
 	f := p.decider(site, now, c.Initiated)
-	e := &effect{Type: effectType, User: s.ownerMark(), Exchange: exchange{
+	e := &effect{Type: effectType, User: planowner.Mark(s.owner()), Exchange: exchange{
 		Serving: p.server.Domain, Owner: owner.Domain, Asker: f.asker.Domain, Endpoint: to.url.Host(),
 		Document: p.url.String(), Site: site.Domain(), Action: act.ID(),
 	}}

@@ -4,14 +4,12 @@ import (
 	"cmp"
 	"context"
 	"crypto/hmac"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"io/fs"
 	"iter"
-	"strings"
 	"sync"
 	"time"
 
@@ -197,33 +195,21 @@ func (l *life) ended() bool {
 	return l.over
 }
 
-// ownerMark returns the mark of the session's user for the effect of a plan: a keyed
-// digest of [User.ID] that differs from plan to plan. It is "" for a user without ID
-// and LedgerKey.
-func (s *Session) ownerMark() string {
-	return s.ownerMarkWith(rand.Text())
-}
-
-func (s *Session) ownerMarkWith(nonce string) string {
-	if s.user.ID == "" && len(s.user.LedgerKey) == 0 {
-		return ""
+// owner names the session's user to this process: [User.ID], or with a LedgerKey a digest that only it makes. It is ""
+// for a user with neither.
+func (s *Session) owner() string {
+	if len(s.user.LedgerKey) == 0 {
+		return s.user.ID
 	}
-	key := hmac.New(sha256.New, s.user.LedgerKey)
-	key.Write([]byte("lookleap plan owner\x00" + s.user.ID))
-	mac := hmac.New(sha256.New, key.Sum(nil))
-	mac.Write([]byte(nonce))
-	return nonce + "." + hex.EncodeToString(mac.Sum(nil))
+	mac := hmac.New(sha256.New, s.user.LedgerKey)
+	mac.Write([]byte("lookleap plan owner\x00" + s.user.ID))
+	return hex.EncodeToString(mac.Sum(nil))
 }
 
 // owns returns an error unless a plan with this mark belongs to the session's user.
 // Call it before doing anything else with the plan.
 func (s *Session) owns(mark string) error {
-	nonce, _, _ := strings.Cut(mark, ".")
-	if hmac.Equal([]byte(mark), []byte(s.ownerMarkWith(nonce))) {
-		return nil
-	}
-	return &lookleap.Error{Code: lookleap.CodePlanOtherUser,
-		Message: "the plan was prepared in the session of another user; resume it in a session with that user's ID and LedgerKey"}
+	return planowner.Check(mark, s.owner(), "resume it in a session with that user's ID and LedgerKey")
 }
 
 // decided returns the approval of a plan that was suspended, by the user's decision. Parse reads its
@@ -248,7 +234,7 @@ func (s *Session) decided(ctx context.Context, state json.RawMessage, d lookleap
 // asUser returns a context that names the session's user to the host: by [User.ID], which other
 // packages use too, or by a digest of LedgerKey. Without both, the caller's name stays.
 func (s *Session) asUser(ctx context.Context) context.Context {
-	return planowner.Context(ctx, cmp.Or(s.user.ID, s.ownerMarkWith("dialogue")))
+	return planowner.Context(ctx, cmp.Or(s.user.ID, s.owner()))
 }
 
 // putJSON writes a value as a record, whatever is there.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
+	"github.com/lookleap/lookleap/internal/planowner"
 	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
@@ -145,7 +146,7 @@ func (p *Page) planTransfer(ctx context.Context, t Transfer) (*lookleap.Plan, er
 	if t.Param != "" && t.Param != it.field {
 		told.Field, told.Means = t.Param, it.field
 	}
-	effect, err := json.Marshal(transferEffect{transferType, to.cover(told), s.ownerMark()})
+	effect, err := json.Marshal(transferEffect{transferType, to.cover(told), planowner.Mark(s.owner())})
 	if err != nil {
 		return nil, err
 	}
