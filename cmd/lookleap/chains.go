@@ -42,7 +42,7 @@ value: {"receipts": what they say, in order, "head": {"number", "digest"}}`,
 				if err != nil {
 					return err
 				}
-				keys, err := readKeys(jwks)
+				_, keys, err := readKeys(jwks)
 				if err != nil {
 					return err
 				}
@@ -98,19 +98,17 @@ func verifyArgs(args []string) ([]string, error) {
 }
 
 // readKeys reads the key set of --jwks.
-func readKeys(file string) (*aiuri.KeySet, error) {
+func readKeys(file string) (set []byte, keys *aiuri.KeySet, err error) {
 	if file == "" {
-		return nil, usagef("--jwks is missing")
+		return nil, nil, usagef("--jwks is missing")
 	}
-	set, err := readFile(file)
+	if set, err = readFile(file); err == nil {
+		keys, err = aiuri.ParseKeySet(set)
+	}
 	if err != nil {
-		return nil, usagef("--jwks: %v", err)
+		return nil, nil, usagef("--jwks: %v", err)
 	}
-	keys, err := aiuri.ParseKeySet(set)
-	if err != nil {
-		return nil, usagef("--jwks: %v", err)
-	}
-	return keys, nil
+	return set, keys, nil
 }
 
 // head is the end of a chain: NUMBER:DIGEST.

@@ -5,7 +5,6 @@ import (
 	"flag"
 	"fmt"
 
-	"github.com/lookleap/lookleap/aiuri"
 	"github.com/lookleap/lookleap/contrib/policy"
 	"github.com/lookleap/lookleap/dvs"
 	"github.com/lookleap/lookleap/internal/plaintext"
@@ -67,12 +66,9 @@ func feedVerifier(jwks string) (func([]byte) ([]byte, error), error) {
 	if jwks == "" {
 		return func(content []byte) ([]byte, error) { return content, nil }, nil
 	}
-	keys, err := readFile(jwks)
-	if err == nil {
-		_, err = aiuri.ParseKeySet(keys)
-	}
+	keys, _, err := readKeys(jwks)
 	if err != nil {
-		return nil, usagef("--jwks: %v", err)
+		return nil, err
 	}
 	return func(content []byte) ([]byte, error) {
 		return policy.Feed{Keys: keys}.Verify(content, func(string) bool { return false })

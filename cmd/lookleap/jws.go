@@ -43,7 +43,7 @@ value: {"keyId", "algorithm", "digest": of the signed bytes, "bytes": how many}`
 			flags.BoolVar(&x.RequireBinding, "bound", false, "refuse a result that does not prove what it answers")
 			flags.BoolVar(&x.AllowRS256, "rs256", false, "accept RS256 too")
 			return func(ctx context.Context, s *session, args []string) error {
-				keys, err := readKeys(jwks)
+				_, keys, err := readKeys(jwks)
 				if err != nil {
 					return err
 				}

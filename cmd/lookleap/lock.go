@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
+	"github.com/lookleap/lookleap/dvs/install"
 	"github.com/lookleap/lookleap/internal/filestore"
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
@@ -95,7 +95,7 @@ value: {
 				if err := l.all(ctx, s, args); err != nil || out == "" || s.refused > 0 {
 					return err
 				}
-				return writeLock(out, l.lock)
+				return install.WriteLock(out, l.lock)
 			}
 		},
 	}
@@ -358,16 +358,4 @@ func replaceable(name string) (*dvs.Lockfile, error) {
 		return nil, usagef("--out: what is there is no lockfile, and is left alone: %v", err)
 	}
 	return lock, nil
-}
-
-// writeLock writes a lockfile, all of it or nothing.
-func writeLock(name string, lock *dvs.Lockfile) error {
-	content, err := json.MarshalIndent(lock, "", "  ")
-	if err != nil {
-		return err
-	}
-	if _, err := dvs.ParseLockfile(content); err != nil { // such as one skill twice
-		return err
-	}
-	return filestore.WriteWhole(name, append(content, '\n'), 0o644, true)
 }

@@ -130,17 +130,23 @@ func (p *Place) change(ctx context.Context, edit func(*dvs.Lockfile) error) erro
 	if reflect.DeepEqual(lock.Skills, before) {
 		return edited
 	}
-	content, err := json.MarshalIndent(lock, "", "  ") // also after an error: some skills are done
+	return errors.Join(edited, WriteLock(p.LockPath(), lock)) // also after an error: some skills are done
+}
+
+// WriteLock replaces a lockfile as a whole, or makes it. It returns an error for a lockfile that could not be read
+// again, such as one with a skill twice, and changes nothing then.
+func WriteLock(path string, lock *dvs.Lockfile) error {
+	content, err := json.MarshalIndent(lock, "", "  ")
 	if err == nil {
 		_, err = dvs.ParseLockfile(content)
 	}
-	if err == nil {
-		err = filestore.WriteWhole(p.LockPath(), append(content, '\n'), 0o644, true)
-	}
 	if err != nil {
-		err = failed(p.LockPath(), "the lockfile cannot be written", err)
+		return err
 	}
-	return errors.Join(edited, err)
+	if err := filestore.WriteWhole(path, append(content, '\n'), 0o644, true); err != nil {
+		return failed(path, "the lockfile cannot be written", err)
+	}
+	return nil
 }
 
 // enter waits until no other process changes the place. The lock is held on its directory, so it leaves
