@@ -11,7 +11,6 @@ import (
 	"net/netip"
 	"os"
 	"os/exec"
-	"syscall"
 	"testing"
 
 	"github.com/lookleap/lookleap"
@@ -64,7 +63,7 @@ func TestDoorByName(t *testing.T) {
 			t.Error(host, resp, body, err)
 		}
 	}
-	if _, _, err := fetch(t.Context(), through(t, l, straight(l)), "https://three.example/"); !errors.Is(err, syscall.ECONNRESET) && !errors.Is(err, io.EOF) {
+	if _, _, err := fetch(t.Context(), through(t, l, straight(l)), "https://three.example/"); !errors.Is(err, lookleaptest.ErrReset) && !errors.Is(err, io.EOF) {
 		t.Error(err)
 	}
 	d := net.Journal().Dials()

@@ -8,7 +8,6 @@ import (
 	"runtime"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -133,7 +132,7 @@ func TestCutFaults(t *testing.T) {
 				}
 				if http1 := resp.ProtoMajor == 1; http1 && name != "ResetBody" && !errors.Is(err, io.ErrUnexpectedEOF) {
 					t.Error(err)
-				} else if http1 && name == "ResetBody" && !errors.Is(err, syscall.ECONNRESET) {
+				} else if http1 && name == "ResetBody" && !errors.Is(err, lookleaptest.ErrReset) {
 					t.Error(err)
 				}
 				if (name != "CutChunks") != (resp.ContentLength == int64(len(page))) {
@@ -148,7 +147,7 @@ func TestReset(t *testing.T) {
 	both(t, func(t *testing.T, net *lookleaptest.Internet, site *lookleaptest.Site) {
 		site.Fault("/page", lookleaptest.Reset())
 		_, _, err := fetch(t.Context(), net.Unguarded(), site.URL("/page"))
-		if err == nil || !errors.Is(err, syscall.ECONNRESET) {
+		if err == nil || !errors.Is(err, lookleaptest.ErrReset) {
 			t.Error(err)
 		}
 	})

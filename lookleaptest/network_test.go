@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -24,11 +23,11 @@ func TestConnectionFates(t *testing.T) {
 		fate lookleaptest.Connection
 		want func(error) bool
 	}{
-		"Refused":    {lookleaptest.ConnectionRefused, func(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) }},
+		"Refused":    {lookleaptest.ConnectionRefused, func(err error) bool { return errors.Is(err, lookleaptest.ErrRefused) }},
 		"Blackhole":  {lookleaptest.ConnectionLost, func(err error) bool { return errors.Is(err, context.DeadlineExceeded) }},
 		"Silent":     {lookleaptest.ConnectionSilent, func(err error) bool { return errors.Is(err, context.DeadlineExceeded) }},
-		"ResetFirst": {lookleaptest.ConnectionReset, func(err error) bool { return errors.Is(err, syscall.ECONNRESET) }},
-		"ResetHello": {lookleaptest.ConnectionResetInTLS, func(err error) bool { return errors.Is(err, syscall.ECONNRESET) }},
+		"ResetFirst": {lookleaptest.ConnectionReset, func(err error) bool { return errors.Is(err, lookleaptest.ErrReset) }},
+		"ResetHello": {lookleaptest.ConnectionResetInTLS, func(err error) bool { return errors.Is(err, lookleaptest.ErrReset) }},
 		"Hangup":     {lookleaptest.ConnectionClosedInTLS, func(err error) bool { return errors.Is(err, io.EOF) }},
 		"NotTLS":     {lookleaptest.ConnectionNotTLS, func(err error) bool { return strings.Contains(err.Error(), "does not look like a TLS") }},
 	} {

@@ -13,7 +13,6 @@ import (
 	"net/http/httptest"
 	"net/http/httptrace"
 	"sync"
-	"syscall"
 	"testing"
 
 	"github.com/lookleap/lookleap"
@@ -343,7 +342,7 @@ func TestMayHaveArrived(t *testing.T) {
 				if c.answer != nil {
 					return c.answer, nil
 				}
-				return nil, syscall.ECONNRESET
+				return nil, errReset
 			})
 			_, err := do(t, f, &fetch.Request{Method: c.method}, "https://shop.example/")
 			if err == nil || fetch.MayHaveArrived(err) != c.mayHaveSent {
@@ -389,7 +388,7 @@ func TestReadOnIdleConnection(t *testing.T) {
 				trace.GotConn(httptrace.GotConnInfo{Conn: conn, Reused: c.reused})
 				if calls++; calls <= c.failures {
 					c.again(trace)
-					return nil, syscall.ECONNRESET
+					return nil, errReset
 				}
 				return &http.Response{StatusCode: http.StatusNoContent, Header: http.Header{}, Body: http.NoBody}, nil
 			})

@@ -1,0 +1,5 @@
+package fetch_test
+
+import "syscall"
+
+const errReset = syscall.ErrorString("connection reset")

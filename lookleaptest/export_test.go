@@ -1,0 +1,7 @@
+package lookleaptest
+
+// The errors of connections, which systems name differently.
+const (
+	ErrReset   = errReset
+	ErrRefused = errRefused
+)
