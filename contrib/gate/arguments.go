@@ -150,17 +150,17 @@ func (a *arguments) leaves() (all []leaf) {
 }
 
 // argument returns what the argument at a pointer means. A "*" in the pointer of a tool is any index or
-// name.
-func (t *Tool) argument(pointer string) Argument {
+// name. Of several such pointers that match, the one with the greatest role counts, so a secret is one.
+func (t *Tool) argument(pointer string) (best Argument) {
 	if exact, ok := t.Arguments[pointer]; ok {
 		return exact
 	}
-	for pattern, argument := range t.Arguments {
+	for pattern, a := range t.Arguments {
 		if strings.Contains(pattern, "/*") && matches(pattern, pointer) {
-			return argument
+			best = Argument{max(best.Role, a.Role), best.Editable || a.Editable}
 		}
 	}
-	return Argument{}
+	return best
 }
 
 func matches(pattern, pointer string) bool {

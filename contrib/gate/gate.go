@@ -179,25 +179,21 @@ func (t *Gated) Call(ctx context.Context, arguments []byte) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	return t.call(ctx, args, nil)
-}
-
-func (t *Gated) call(ctx context.Context, args *arguments, changed []string) (Result, error) {
 	g := t.gate
 	ctx = planowner.Context(ctx, g.options.User)
 	hidden, secrets, err := args.hide(&t.Tool)
 	if err != nil {
 		return Result{}, err
 	}
-	switch verb, why := g.judge(ctx, t, hidden); {
-	case verb == Refuse:
-		return Result{}, &lookleap.Error{Code: lookleap.CodeDenied, Subject: "tool " + plaintext.Quote(t.Name, 100), Message: why,
-			Fix: "do it in another way, or let the person do it", Err: lookleap.ErrDenied}
-	case verb == Pass && changed == nil:
+	verb, err := g.judge(ctx, t, hidden, false)
+	if err != nil {
+		return Result{}, err
+	}
+	if verb == Pass {
 		output, err := t.Run(ctx, Call{Tool: t.Name, Arguments: args.canonical(), Key: `"` + rand.Text() + `"`})
 		return bounded(output), err
 	}
-	plan, planned, err := t.plan(hidden, changed)
+	plan, planned, err := t.plan(hidden, nil)
 	if err != nil {
 		return Result{}, err
 	}
@@ -253,16 +249,12 @@ func (g *Gate) Revise(ctx context.Context, state json.RawMessage, values map[str
 	if err != nil {
 		return nil, err
 	}
-	args, err := parseArguments(planned.Arguments)
+	revised, changed, err := planned.args.replace(values, &t.Tool)
 	if err != nil {
 		return nil, err
 	}
-	revised, changed, err := args.replace(values, &t.Tool)
-	if err != nil {
+	if _, err := g.judge(planowner.Context(ctx, g.options.User), t, revised, false); err != nil {
 		return nil, err
-	}
-	if verb, why := g.judge(planowner.Context(ctx, g.options.User), t, revised); verb == Refuse {
-		return nil, &lookleap.Error{Code: lookleap.CodeDenied, Message: why, Err: lookleap.ErrDenied}
 	}
 	plan, _, err := t.plan(revised, append(slices.Clone(planned.Changed), changed...))
 	if err != nil {
@@ -296,15 +288,11 @@ func (g *Gate) parse(state json.RawMessage) (*lookleap.Plan, *plannedCall, *Gate
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	if t.definition != planned.Definition {
-		return nil, nil, nil, &lookleap.Error{Code: lookleap.CodeStale, Subject: "tool " + plaintext.Quote(t.Name, 100),
-			Message: "its definition has changed since the person was asked", Fix: "call the tool again, so that the person is asked about the new one"}
-	}
-	return plan, planned, t, nil
+	return plan, planned, t, planned.stale(t)
 }
 
-// commit runs the approved call of a plan once. The secrets are those of this process, or come from a
-// function.
+// commit runs the approved call of a plan once, if the tool and its rules are still those that let the
+// person decide. The secrets are those of this process, or come from a function.
 func (g *Gate) commit(ctx context.Context, t *Gated, approval *lookleap.Approval, planned *plannedCall,
 	secret func(pointer string) (string, error), known map[string]string,
 ) (Result, error) {
@@ -314,17 +302,25 @@ func (g *Gate) commit(ctx context.Context, t *Gated, approval *lookleap.Approval
 	var prepare func(context.Context, *lookleap.Approval) error
 	if t.hasSecrets() {
 		prepare = func(context.Context, *lookleap.Approval) error {
-			args, err := parseArguments(planned.Arguments)
-			if err == nil {
-				call.Arguments, err = args.reveal(&t.Tool, known, secret)
-			}
+			revealed, err := planned.args.reveal(&t.Tool, known, secret)
+			call.Arguments = revealed
 			return err
 		}
 	}
 	receipt, err := g.host.CommitApproved(ctx, approval, lookleap.Effect{
 		Prepare: prepare,
 		Send: func(ctx context.Context, _ *lookleap.Approval) ([]byte, error) {
-			output, err := t.Run(ctx, call)
+			now, err := g.Named(t.Name)
+			if err == nil {
+				err = planned.stale(now)
+			}
+			if err == nil {
+				_, err = g.judge(ctx, now, planned.args, true)
+			}
+			if err != nil {
+				return nil, lookleap.NothingSent(err)
+			}
+			output, err := now.Run(ctx, call)
 			if err != nil {
 				return nil, err
 			}

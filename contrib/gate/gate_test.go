@@ -263,6 +263,44 @@ func TestResume(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	t.Run("reject-what-a-rule-forbids-now", func(t *testing.T) {
+		store := lookleap.NewMemoryStore()
+		waits := newWorker(t, store, lookleap.SuspendingPrompter{}, gate.Options{}).suspend(t, bill)
+		strict := newWorker(t, store, nil, gate.Options{Rules: []gate.Rule{{Verb: gate.Refuse}}})
+		_, err := strict.Resume(t.Context(), waits.State, yes(waits))
+		code(t, err, lookleap.CodeDenied)
+		if len(strict.runs) > 0 {
+			t.Error("it ran")
+		}
+		if _, err := newWorker(t, store, nil, gate.Options{}).Resume(t.Context(), waits.State, yes(waits)); err != nil {
+			t.Errorf("the plan is lost although nothing was sent: %v", err)
+		}
+	})
+	t.Run("reject-what-changes-while-the-person-decides", func(t *testing.T) {
+		forbidden := false
+		var w *worker
+		answer := func(change func()) lookleaptest.Reply {
+			return func(_ context.Context, r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+				change()
+				return lookleaptest.Decide(r), nil
+			}
+		}
+		w = newWorker(t, lookleap.NewMemoryStore(), lookleaptest.NewPrompter(t, answer(func() { forbidden = true }), answer(func() {
+			changed := w.tool()
+			changed.Description = "Pays a bill twice."
+			if _, err := w.Tool(changed); err != nil {
+				t.Error(err)
+			}
+		})), gate.Options{Decide: func(context.Context, gate.Call) gate.Verb { return map[bool]gate.Verb{true: gate.Refuse}[forbidden] }})
+		_, err := w.pay.Call(t.Context(), []byte(bill))
+		code(t, err, lookleap.CodeDenied)
+		forbidden = false
+		_, err = w.pay.Call(t.Context(), []byte(bill))
+		code(t, err, lookleap.CodeStale)
+		if len(w.runs) > 0 {
+			t.Error("it ran")
+		}
+	})
 	t.Run("reject-no", func(t *testing.T) {
 		w := newWorker(t, lookleap.NewMemoryStore(), lookleap.SuspendingPrompter{}, gate.Options{})
 		waits := w.suspend(t, bill)

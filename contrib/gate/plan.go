@@ -1,10 +1,11 @@
 package gate
 
 import (
-	"encoding/json"
+	jsonv1 "encoding/json"
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/lookleap/lookleap"
@@ -13,14 +14,26 @@ import (
 	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
-// plannedCall is the effect of a plan: the call in the form of RFC 8785.
+// plannedCall is the effect of a plan: the call in the form of RFC 8785, which has its members in this
+// order.
 type plannedCall struct {
-	Type       string          `json:"type"`
-	Arguments  json.RawMessage `json:"arguments"`
-	Changed    []string        `json:"changed,omitempty"`
-	Definition string          `json:"definition"`
-	Tool       string          `json:"tool"`
-	User       string          `json:"user,omitempty"` // a mark
+	Arguments  jsonv1.RawMessage `json:"arguments"`
+	Changed    []string          `json:"changed,omitempty"`
+	Definition string            `json:"definition"`
+	Tool       string            `json:"tool"`
+	Type       string            `json:"type"`
+	User       string            `json:"user,omitempty"` // a mark
+
+	args *arguments // the same, parsed
+}
+
+// stale returns an error if the definition of the tool is not the one that the person was asked about.
+func (p *plannedCall) stale(t *Gated) error {
+	if t.definition == p.Definition {
+		return nil
+	}
+	return &lookleap.Error{Code: lookleap.CodeStale, Subject: "tool " + plaintext.Quote(t.Name, 100),
+		Message: "its definition has changed since the person was asked", Fix: "call the tool again, so that the person is asked about the new one"}
 }
 
 const callType = "application/vnd.lookleap.call+json;version=1"
@@ -29,7 +42,7 @@ const callType = "application/vnd.lookleap.call+json;version=1"
 type definition struct {
 	Name        string              `json:"name"`
 	Description string              `json:"description"`
-	Schema      json.RawMessage     `json:"schema,omitempty"`
+	Schema      jsonv1.RawMessage   `json:"schema,omitempty"`
 	ReadOnly    bool                `json:"readOnly"`
 	Arguments   map[string]Argument `json:"arguments,omitempty"`
 }
@@ -52,7 +65,7 @@ func (t *Tool) digest() (string, error) {
 			return "", usage("the schema of the tool "+plaintext.Quote(t.Name, 100)+" is not JSON", "set Tool.Schema to a JSON Schema")
 		}
 	}
-	text, err := json.Marshal(definition{t.Name, t.Description, t.Schema, t.ReadOnly, t.Arguments})
+	text, err := jsonv1.Marshal(definition{t.Name, t.Description, t.Schema, t.ReadOnly, t.Arguments})
 	if err != nil {
 		return "", err
 	}
@@ -67,16 +80,12 @@ func (t *Tool) digest() (string, error) {
 // shown is derived from the effect.
 func (t *Gated) plan(args *arguments, changed []string) (*lookleap.Plan, *plannedCall, error) {
 	g := t.gate
-	planned := &plannedCall{callType, args.canonical(), changed, t.definition, t.Name, planowner.Mark(g.options.User)}
-	effect, err := json.Marshal(planned)
+	planned := &plannedCall{args.canonical(), changed, t.definition, t.Name, callType, planowner.Mark(g.options.User), args}
+	effect, err := json.Marshal(planned, jsontext.AllowInvalidUTF8(true)) // in a name of this program
 	if err != nil {
 		return nil, nil, err
 	}
-	canonical := jsontext.Value(effect)
-	if err := canonical.Canonicalize(); err != nil {
-		return nil, nil, err
-	}
-	plan, err := lookleap.NewPlan(t.request(args, changed), canonical, g.host.Time())
+	plan, err := lookleap.NewPlan(t.request(args, changed), effect, g.host.Time())
 	return plan, planned, err
 }
 
@@ -135,10 +144,9 @@ func parsePlanned(plan *lookleap.Plan) (*plannedCall, error) {
 	if err != nil || p.Type != callType || plan.Request().Kind != lookleap.ConsentTool {
 		return nil, &lookleap.Error{Code: lookleap.CodePlanInvalid, Message: "the plan is not one of a gate", Err: lookleap.ErrPlanInvalid}
 	}
-	args, err := parseArguments(p.Arguments)
-	if err != nil {
+	if p.args, err = parseArguments(p.Arguments); err != nil {
 		return nil, err
 	}
-	p.Arguments = args.canonical()
+	p.Arguments = jsonv1.RawMessage(p.args.canonical())
 	return &p, nil
 }

@@ -43,8 +43,9 @@ type Rule struct {
 	Verb Verb
 }
 
-// applies reports whether a rule applies. A call that meets PerDay counts, whatever becomes of it.
-func (g *Gate) applies(ctx context.Context, r *Rule, t *Gated, args *arguments) bool {
+// applies reports whether a rule applies. A call that meets PerDay counts, whatever becomes of it, and
+// counts once: when it is resumed, the day has room for it.
+func (g *Gate) applies(ctx context.Context, r *Rule, t *Gated, args *arguments, resumed bool) bool {
 	if len(r.Tools) > 0 && !slices.ContainsFunc(r.Tools, func(pattern string) bool {
 		matched, err := path.Match(pattern, t.Name)
 		return err == nil && matched
@@ -54,7 +55,7 @@ func (g *Gate) applies(ctx context.Context, r *Rule, t *Gated, args *arguments) 
 	if (r.Recipients != nil || r.AtMost != 0) && !r.covers(t, args) {
 		return false
 	}
-	if r.PerDay > 0 {
+	if r.PerDay > 0 && !resumed {
 		own, _ := json.Marshal(r) // what the rule says, so that each rule has its own count
 		key := "gate/" + lookleap.Digest(fmt.Appendf(own, "%q %q", g.options.User, t.Name))
 		wait, err := g.host.Take(ctx, key, lookleap.Rate{Limit: r.PerDay, Window: 24 * time.Hour})
@@ -94,17 +95,17 @@ func (r *Rule) hasHidden(t *Gated, args *arguments) (hidden bool) {
 	return hidden
 }
 
-// judge says what happens to a call, and why if it is refused.
-func (g *Gate) judge(ctx context.Context, t *Gated, args *arguments) (Verb, string) {
+// judge says what happens to a call, or returns the error of a call that is refused.
+func (g *Gate) judge(ctx context.Context, t *Gated, args *arguments, resumed bool) (Verb, error) {
 	verb := Ask
 	for i := range g.options.Rules {
-		if r := &g.options.Rules[i]; g.applies(ctx, r, t, args) {
+		if r := &g.options.Rules[i]; g.applies(ctx, r, t, args, resumed) {
 			verb = min(r.Verb, Refuse)
 			break
 		}
 	}
 	if verb == Refuse {
-		return Refuse, "a rule forbids this call of " + plaintext.Quote(t.Name, 100)
+		return Refuse, t.denied("a rule")
 	}
 	if t.Ask {
 		verb = Stricter(verb, Ask)
@@ -113,9 +114,15 @@ func (g *Gate) judge(ctx context.Context, t *Gated, args *arguments) (Verb, stri
 		verb = Stricter(verb, g.decide(ctx, Call{Tool: t.Name, Arguments: args.canonical()}))
 	}
 	if verb == Refuse {
-		return Refuse, "the policy forbids this call of " + plaintext.Quote(t.Name, 100)
+		return Refuse, t.denied("the policy")
 	}
-	return verb, ""
+	return verb, nil
+}
+
+func (t *Gated) denied(by string) error {
+	name := plaintext.Quote(t.Name, 100)
+	return &lookleap.Error{Code: lookleap.CodeDenied, Subject: "tool " + name, Message: by + " forbids this call of " + name,
+		Fix: "do it in another way, or let the person do it", Err: lookleap.ErrDenied}
 }
 
 // decide asks the function of the host. If it fails, the call is refused.

@@ -44,6 +44,22 @@ func TestSecret(t *testing.T) {
 	}
 }
 
+// TestSecretByTwoPointers: an argument is secret if one of the pointers that match it says so.
+func TestSecretByTwoPointers(t *testing.T) {
+	for range 20 { // a map has no order
+		w := newWorker(t, lookleap.NewMemoryStore(), lookleap.SuspendingPrompter{}, gate.Options{})
+		tool := w.tool()
+		tool.Arguments = map[string]gate.Argument{"/*/pin": {Role: gate.Secret}, "/card/*": {Role: gate.Text}, "/*/*": {Role: gate.Amount}}
+		var err error
+		if w.pay, err = w.Tool(tool); err != nil {
+			t.Fatal(err)
+		}
+		if waits := w.suspend(t, `{"card":{"pin":"tomato"}}`); strings.Contains(string(waits.State)+waits.Request.Complete(), "tomato") {
+			t.Fatal("the secret is shown or stored")
+		}
+	}
+}
+
 // TestAskAndNotes: a tool can have each call asked, with notes for the person.
 func TestAskAndNotes(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -155,6 +171,17 @@ func TestRules(t *testing.T) {
 				t.Errorf("call %d: %v", i, err)
 			}
 		}
+	})
+	t.Run("budget-of-a-call-that-is-resumed", func(t *testing.T) {
+		w := newWorker(t, lookleap.NewMemoryStore(), lookleap.SuspendingPrompter{}, gate.Options{Rules: []gate.Rule{{PerDay: 2, Verb: gate.Ask}, {Verb: gate.Refuse}}})
+		for range 2 {
+			waits := w.suspend(t, list)
+			if _, err := w.Resume(t.Context(), waits.State, lookleaptest.Decide(waits.Request)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err := w.pay.Call(t.Context(), []byte(list))
+		code(t, err, lookleap.CodeDenied)
 	})
 	t.Run("budget-of-each-rule", func(t *testing.T) {
 		w := newWorker(t, lookleap.NewMemoryStore(), lookleap.SuspendingPrompter{}, gate.Options{Rules: []gate.Rule{
