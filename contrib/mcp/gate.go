@@ -163,6 +163,9 @@ func (c *gatedCall) elicit(ctx context.Context, pending *lookleap.PendingError) 
 		return c.end(gate.Result{}, err)
 	}
 	reply, err := c.call.Session.Elicit(ctx, &mcp.ElicitParams{Message: pending.Request.Complete(), RequestedSchema: form})
+	if err == nil {
+		_, err = c.tool(ctx) // it may have changed meanwhile; then its plan is stale
+	}
 	if err != nil {
 		return c.end(gate.Result{}, err)
 	}

@@ -112,10 +112,14 @@ type person struct {
 	accept bool
 	except string            // the one box that stays empty
 	values map[string]string // what is typed in
+	during func()            // what happens meanwhile
 }
 
 func (u *person) answer(_ context.Context, req *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 	u.asked = append(u.asked, req.Params.Message)
+	if u.during != nil {
+		u.during()
+	}
 	if !u.accept {
 		return &mcp.ElicitResult{Action: "decline"}, nil
 	}
