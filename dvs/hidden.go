@@ -293,9 +293,12 @@ func countInvisible(text string) (count, first int) {
 	seen := false
 	first = -1
 	for i := 0; i < len(text); {
-		if c := text[i]; ' ' <= c && c <= '~' || c == '\n' { // nearly everything
-			glue, seen = 0, c > ' '
+		plain := i
+		for i < len(text) && (' ' <= text[i] && text[i] <= '~' || text[i] == '\n') { // nearly everything
 			i++
+		}
+		if i > plain {
+			glue, seen = 0, text[i-1] > ' '
 			continue
 		}
 		r, size := utf8.DecodeRuneInString(text[i:])
