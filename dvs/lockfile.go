@@ -274,18 +274,18 @@ func (s *LockedSkill) changes(files map[string][]byte, holds func(*LockedFile, D
 		f := &s.Files[i]
 		locked[f.Path] = true
 		if content, ok := files[f.Path]; !ok {
-			find(CodeLockMissing, f.Path, "a file of the lockfile is not there", "load the skill completely, or lock it again")
+			find(CodeLockMissing, f.Path, "a file of the lockfile is not there", "restore it, or lock the skill again")
 		} else if found := DigestOf(content); !holds(f, found) && onlyLineEnds(content, func(d Digest) bool { return holds(f, d) }) {
 			find(CodeDigestMismatch, f.Path, fmt.Sprintf("only line ends differ: the file has the digest %s, the lockfile says %s", found, f.Digest),
 				"restore the file without converting line ends; for Git, write the line \"* -text\" into .gitattributes")
 		} else if !holds(f, found) {
 			find(CodeDigestMismatch, f.Path, fmt.Sprintf("the file has the digest %s, the lockfile says %s", found, f.Digest),
-				"look at what changed, then lock it again")
+				"restore it, or look at what changed and lock it again")
 		}
 	}
 	for file := range files {
 		if !locked[file] {
-			find(CodeNotLocked, file, "the lockfile does not have this file", "look at it, then lock the skill again")
+			find(CodeNotLocked, file, "the lockfile does not have this file", "remove it, or look at it and lock the skill again")
 		}
 	}
 	slices.SortFunc(changes, func(a, b lookleap.Finding) int { return strings.Compare(a.Path, b.Path) })

@@ -159,9 +159,9 @@ func (l *Loader) checkLocked(skill, name string, found Digest) error {
 			if f.Path == name {
 				return refuse(CodeDigestMismatch, skill+" "+name,
 					fmt.Sprintf("the file has the digest %s, the lockfile says %s", found,
-						f.Digest), "look at what changed, then lock it again")
+						f.Digest), "restore it, or look at what changed and lock it again")
 			}
 		}
 	}
-	return refuse(CodeNotLocked, skill+" "+name, "the lockfile does not have this file", "look at it, then lock the skill again")
+	return refuse(CodeNotLocked, skill+" "+name, "the lockfile does not have this file", "remove it, or look at it and lock the skill again")
 }

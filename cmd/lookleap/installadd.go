@@ -146,11 +146,16 @@ func (in *installer) put(ctx context.Context, skill *install.Skill, o install.Op
 			r.rows = append(r.rows, row{"changed", strings.TrimRight(line, "\n")})
 		}
 	}
-	for _, path := range done.Replaced {
-		r = r.with(lookleap.Finding{Severity: lookleap.SeverityWarning, Code: dvs.CodeDigestMismatch, Message: "what was there is replaced",
+	return r.with(replaced(done.Replaced)...).with(skill.Findings...)
+}
+
+// replaced reports the paths that --force replaced.
+func replaced(paths []string) (all []lookleap.Finding) {
+	for _, path := range paths {
+		all = append(all, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: dvs.CodeDigestMismatch, Message: "what was there is replaced",
 			Position: lookleap.Position{Path: path}})
 	}
-	return r.with(skill.Findings...)
+	return all
 }
 
 // siteSource is the source for example.com: the site of that name.

@@ -73,6 +73,7 @@ func (in *installer) sync(ctx context.Context, _ *session, args []string) error 
 			r = refuseSkill(one.Err)
 		case len(one.Restored) > 0:
 			r.Message = "restored"
+			r = r.with(replaced(one.Replaced)...)
 		}
 		if err := in.s.show(one.Entry.Directory, r); err != nil {
 			return err

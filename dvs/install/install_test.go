@@ -255,6 +255,7 @@ skills.lock`
 		}
 		w.place.Store = ""
 		write(t, w.path(".agents/skills/mine/SKILL.md"), "changed")
+		remove(t, dir)
 		synced, err := w.place.Sync(t.Context(), w.frozen, true)
 		if err != nil || lookleap.CodeOf(synced[0].Err) != dvs.CodeLockMissing {
 			t.Errorf("%v, %v", synced, err)

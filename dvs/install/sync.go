@@ -4,6 +4,8 @@ import (
 	"context"
 	"maps"
 	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/lookleap/lookleap/dvs"
@@ -13,12 +15,13 @@ import (
 type Synced struct {
 	Entry    dvs.LockedSkill
 	Restored []string // paths that were written; nil: all was as the lockfile says
+	Replaced []string // paths that a user had changed, if force was set
 	Err      error    // why it could not be restored
 }
 
 // Sync installs what the lockfile says, and nothing else: each file with the locked digest. It takes
-// files from the store, and fetches those that are missing there: of a repository the archive of the
-// locked commit. The user is not asked; the policies and feeds of the loader still count. The loader is
+// files from the store, and those that are missing there from where they came: of a repository the
+// archive of the locked commit, of a local directory what is there still. The user is not asked; the policies and feeds of the loader still count. The loader is
 // made when it is needed: from options that have the lockfile. A directory that a user changed is an
 // error, unless force is set.
 func (p *Place) Sync(ctx context.Context, loader func(*dvs.Lockfile) (*dvs.Loader, error), force bool, names ...string) ([]Synced, error) {
@@ -32,7 +35,7 @@ func (p *Place) Sync(ctx context.Context, loader func(*dvs.Lockfile) (*dvs.Loade
 		defer s.close()
 		for _, skill := range skills {
 			one := Synced{Entry: *skill}
-			one.Restored, one.Err = s.restore(ctx, skill, force)
+			one.Restored, one.Replaced, one.Err = s.restore(ctx, skill, force)
 			all = append(all, one)
 		}
 		return nil
@@ -56,46 +59,49 @@ func (s *syncer) close() {
 	}
 }
 
-func (s *syncer) restore(ctx context.Context, skill *dvs.LockedSkill, force bool) (written []string, err error) {
+func (s *syncer) restore(ctx context.Context, skill *dvs.LockedSkill, force bool) (written, replaced []string, err error) {
 	spots, err := s.place.spots(skill)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var wrong []spot
 	for _, at := range spots {
 		if now := look(at, skill); !now.linked && !now.isAsLocked() { // a copy is as good as a link
 			wrong = append(wrong, at)
+			written = append(written, at.path)
 		}
 	}
 	if len(wrong) == 0 {
-		return nil, nil
+		return nil, nil, nil
 	}
-	if _, err := s.place.mayWrite(wrong, force, skill); err != nil {
-		return nil, err
+	if replaced, err = s.place.mayWrite(wrong, force, skill); err != nil {
+		return nil, nil, err
 	}
 	files, ok := s.place.Store.files(skill)
 	if !ok {
 		if files, err = s.fetch(ctx, skill); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if err := s.place.Store.put(files); err != nil {
-			return nil, failed(string(s.place.Store), "the files cannot be kept", err)
+			return nil, nil, failed(string(s.place.Store), "the files cannot be kept", err)
 		}
 	}
-	if err := s.place.writeAll(wrong, skill, files); err != nil {
-		return nil, err
-	}
-	for _, at := range wrong {
-		written = append(written, at.path)
-	}
-	return written, nil
+	return written, replaced, s.place.writeAll(wrong, skill, files)
 }
 
 // fetch loads the locked version of a skill.
 func (s *syncer) fetch(ctx context.Context, skill *dvs.LockedSkill) (map[string][]byte, error) {
 	if skill.URL == "" {
-		return nil, refuse(dvs.CodeLockMissing, skill.Directory, "the skill came from the directory "+skill.Installed.Source+", and its files are not kept here",
-			"add it again")
+		directory := filepath.FromSlash(skill.Installed.Source)
+		if !filepath.IsAbs(directory) {
+			directory = filepath.Join(s.place.Dir, directory)
+		}
+		files, err := dvs.ReadSkillDir(os.DirFS(directory), dvs.Limits{})
+		if err != nil || skill.VerifyWritten(files) != nil {
+			return nil, refuse(dvs.CodeLockMissing, skill.Directory,
+				"the files are not kept here, and the directory "+skill.Installed.Source+" no longer has them", "add the skill again")
+		}
+		return files, nil
 	}
 	if s.loader == nil {
 		var err error

@@ -59,6 +59,9 @@ func TestVerify(t *testing.T) {
 				if s.Err != nil || (s.Entry.Directory == "refund") != (len(s.Restored) > 0) {
 					t.Errorf("%s: %v, %v", s.Entry.Directory, s.Restored, s.Err)
 				}
+				if test.code != dvs.CodeLockMissing && s.Entry.Directory == "refund" && !slices.Contains(s.Replaced, w.path(test.path)) {
+					t.Errorf("replaced %q, and says %q", test.path, s.Replaced)
+				}
 			}
 			w.ok()
 		})
@@ -137,6 +140,23 @@ func TestSync(t *testing.T) {
 			t.Errorf("%v, %v", synced, err)
 		}
 		w.ok()
+	})
+	t.Run("a-local-directory", func(t *testing.T) {
+		w := newWorld(t)
+		w.place.Store = ""
+		source := filepath.Join(t.TempDir(), "ship", "SKILL.md")
+		write(t, source, "---\nname: ship\ndescription: Ships.\n---\nShip it.\n")
+		w.mustAdd(filepath.Dir(source), "ship", install.Options{Agents: []string{"codex"}})
+		remove(t, w.path(".agents"))
+		if synced, err := w.place.Sync(t.Context(), w.frozen, false); err != nil || synced[0].Err != nil {
+			t.Errorf("%v, %v", synced, err)
+		}
+		w.ok()
+		remove(t, w.path(".agents"))
+		write(t, source, read(t, source)+"Twice.\n")
+		if synced, err := w.place.Sync(t.Context(), w.frozen, false); err != nil || lookleap.CodeOf(synced[0].Err) != dvs.CodeLockMissing {
+			t.Errorf("%v, %v", synced, err)
+		}
 	})
 	t.Run("the-policy-counts", func(t *testing.T) {
 		w := newWorld(t)
