@@ -112,7 +112,7 @@ func trimInvisible(line []byte) []byte {
 	return bytes.TrimLeftFunc(line, isInvisible)
 }
 
-func isInvisible(r rune) bool { return unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) }
+func isInvisible(r rune) bool { return unicode.IsSpace(r) || plaintext.Invisible(r) }
 
 func isLineBreak(r rune) bool {
 	return '\n' <= r && r <= '\r' || r == '\u0085' || r == '\u2028' || r == '\u2029'

@@ -179,7 +179,7 @@ var knownFields = map[string]string{"name": "name", "description": "description"
 // case, blanks, hyphens, invisible characters and look-alikes of Latin letters; or "".
 func likeField(key string) string {
 	letters := strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) || isInvisible(r) || r == '-' || r == '_' || r == '.' {
+		if unicode.IsSpace(r) || plaintext.Invisible(r) || r == '-' || r == '_' || r == '.' {
 			return -1
 		}
 		return r

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
 // fileSet holds the files of one skill and the rules for them, whether they come from an archive, a
@@ -139,7 +140,7 @@ func segmentFault(segment string) string {
 	case strings.ContainsAny(segment, `<>:"|?*\`):
 		return `a name has one of < > : " | ? * \, which mean something to some systems`
 	case strings.IndexFunc(segment, func(r rune) bool {
-		return isInvisible(r) || r == utf8.RuneError || !unicode.IsPrint(r)
+		return plaintext.Invisible(r) || r == utf8.RuneError || !unicode.IsPrint(r)
 	}) >= 0:
 		return "a name has a character that cannot be seen"
 	case strings.HasSuffix(segment, ".") || strings.HasSuffix(segment, " ") || strings.HasPrefix(segment, " "):

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/net/html"
@@ -266,24 +265,6 @@ func fieldCode(before []byte) (lookleap.Code, string) {
 	return CodeBadFrontmatter, "DVS-4.3-02"
 }
 
-// isInvisible reports whether a reader sees nothing, or moved text, where the character is:
-// controls, marks of direction, zero-width and tag characters, variation selectors.
-func isInvisible(r rune) bool {
-	switch {
-	case r < 0x7f:
-		return r < ' ' && r != '\t' && r != '\n'
-	case r <= 0x9f, 0xe0000 <= r && r <= 0xe007f, r == '\u2028', r == '\u2029', r == '\ufffc':
-		return true
-	case r < 0x300:
-		return r == '\u00ad'
-	case 0x3000 <= r && r <= 0xd7ff:
-		return r == '\u3164' // the Hangul filler; the rest are letters of East Asia
-	case r&0xfffe == 0xfffe, 0xfdd0 <= r && r <= 0xfdef:
-		return true // no characters at all; YAML knows them only as escapes
-	}
-	return unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
-}
-
 // countInvisible counts the invisible characters of a text, and returns the offset of the first.
 // One joiner or variation selector after a visible character is normal in emoji and some scripts
 // and is not counted; nor are TAB and line ends.
@@ -303,7 +284,7 @@ func countInvisible(text string) (count, first int) {
 		}
 		r, size := utf8.DecodeRuneInString(text[i:])
 		switch {
-		case !isInvisible(r), r == '\r' && i+1 < len(text) && text[i+1] == '\n':
+		case !plaintext.Invisible(r), r == '\r' && i+1 < len(text) && text[i+1] == '\n':
 			glue, seen = 0, r > ' '
 		case (r == '\ufe0e' || r == '\ufe0f') && seen && glue == 0:
 			glue = selector
@@ -322,11 +303,11 @@ func countInvisible(text string) (count, first int) {
 }
 
 func removeInvisible(text string) string {
-	if strings.IndexFunc(text, isInvisible) < 0 {
+	if strings.IndexFunc(text, plaintext.Invisible) < 0 {
 		return text
 	}
 	return strings.Map(func(r rune) rune {
-		if isInvisible(r) {
+		if plaintext.Invisible(r) {
 			return -1
 		}
 		return r

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/lookleap/lookleap/internal/confusable"
+	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
 // folded is a text without the differences between two spellings of it: compatibility forms (NFKC),
@@ -184,9 +185,4 @@ func isASCII(s string) bool {
 }
 
 // unseen reports whether a character is invisible and does not divide a word.
-func unseen(r rune) bool {
-	if r < 0x34F || 0x350 <= r && r < 0x600 || 0x3165 <= r && r < 0xFE00 {
-		return r == 0xAD
-	}
-	return unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
-}
+func unseen(r rune) bool { return r >= 0xAD && !unicode.IsSpace(r) && plaintext.Invisible(r) }

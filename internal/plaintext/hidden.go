@@ -150,6 +150,25 @@ func (s *scanner) next(text string) (c rune, size int, class class) {
 	return c, size, class
 }
 
+// Invisible reports whether a reader sees nothing, or moved text, where a character is: controls but
+// for TAB and LF, line separators, marks of direction, zero-width and tag characters, variation
+// selectors, and code points that are no characters.
+func Invisible(r rune) bool {
+	switch {
+	case r < 0x7f:
+		return r < ' ' && r != '\t' && r != '\n'
+	case r <= 0x9f, 0xe0000 <= r && r <= 0xe007f, r == '\u2028', r == '\u2029', r == '\ufffc':
+		return true
+	case r < 0x300:
+		return r == '\u00ad'
+	case 0x3000 <= r && r <= 0xd7ff:
+		return r == '\u3164' // the Hangul filler; the rest are letters of East Asia
+	case r&0xfffe == 0xfffe, 0xfdd0 <= r && r <= 0xfdef:
+		return true // no characters at all; YAML knows them only as escapes
+	}
+	return unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+}
+
 // isOverlay reports whether a combining mark is drawn across its letter, as U+0336 COMBINING
 // LONG STROKE OVERLAY.
 func isOverlay(char string) bool { return norm.NFD.PropertiesString(char).CCC() == 1 }

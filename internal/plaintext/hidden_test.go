@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"unicode"
 )
 
 func TestCount(t *testing.T) {
@@ -65,5 +66,20 @@ func TestHiddenText(t *testing.T) {
 	data, err := json.Marshal(h)
 	if err != nil || string(data) != `{"control":2,"tag":14}` {
 		t.Errorf("%s, %v", data, err)
+	}
+}
+
+// TestInvisible: the quick answer agrees with the classes that are counted.
+func TestInvisible(t *testing.T) {
+	for c := rune(0); c <= unicode.MaxRune; c++ {
+		class := classOf(c)
+		want := class == control && c != '\t' && c != '\n' || class == unassigned && (c&0xfffe == 0xfffe || 0xfdd0 <= c && c <= 0xfdef)
+		switch class {
+		case separator, bidi, zeroWidth, variation, tag:
+			want = true
+		}
+		if got := Invisible(c); got != want {
+			t.Errorf("%U: %t", c, got)
+		}
 	}
 }

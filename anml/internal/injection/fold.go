@@ -5,6 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/lookleap/lookleap/internal/plaintext"
 	"golang.org/x/text/unicode/norm"
 )
 
@@ -53,8 +54,7 @@ func Invisible(r rune) bool {
 	if r < 0x80 {
 		return r < ' ' || r == 0x7F
 	}
-	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Cs, unicode.Variation_Selector,
-		unicode.Other_Default_Ignorable_Code_Point) || r == 0x2800 || r == utf8.RuneError
+	return plaintext.Invisible(r) || unicode.In(r, unicode.Co, unicode.Cs) || r == 0x2800 || r == utf8.RuneError
 }
 
 // mapWords applies a function to each run of characters of which part holds.
