@@ -97,9 +97,7 @@ func hasHash(data []byte) bool {
 			return false
 		}
 		star += at
-		for at = star + 1; at < len(data) && unhex(data[at]) >= 0; {
-			at++
-		}
+		at = star + 1 + leadingHex(data[star+1:])
 		if at-star == 1+64 && (star == 0 || data[star-1] != '*' && data[star-1] != '/') {
 			return true
 		}
@@ -164,18 +162,7 @@ func isHashLike(line []byte) bool {
 	if len(line) == 0 || line[0] != '*' {
 		return false
 	}
-	digits := 0
-	for digits < len(line)-1 && unhex(line[1+digits]) >= 0 {
-		digits++
-	}
-	if digits >= least {
-		return true
-	}
-	rest := bytes.TrimLeft(line, "* \t")
-	for digits = 0; digits < len(rest) && unhex(rest[digits]) >= 0; {
-		digits++
-	}
-	return digits >= whole
+	return leadingHex(line[1:]) >= least || leadingHex(bytes.TrimLeft(line, "* \t")) >= whole
 }
 
 // isDirectiveLike reports whether a line is a path and a word that is almost ALLOW or DISALLOW, in

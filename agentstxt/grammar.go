@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
@@ -34,7 +35,7 @@ var octets = func() (t [256]uint8) {
 		switch b := byte(c); {
 		case c >= utf8.RuneSelf:
 			t[c] = highBit
-		case isAlnum(b), strings.IndexByte("-._~!$&'()*+,;=:@/%", b) >= 0:
+		case domain.IsPathChar(b), b == '%':
 		default:
 			t[c] = notPath
 		}
@@ -166,14 +167,10 @@ func isKeyByte(c byte) bool { return isAlnum(c) || c == '-' || c == '_' || c == 
 
 // badPercent returns the index of the first "%" without two hex digits, or -1.
 func badPercent(s string) int {
-	for i := 0; i < len(s); i++ {
-		if s[i] != '%' {
-			continue
-		}
-		if i+2 >= len(s) || unhex(s[i+1]) < 0 || unhex(s[i+2]) < 0 {
+	for i := range len(s) {
+		if _, ok := domain.Octet(s, i); s[i] == '%' && !ok {
 			return i
 		}
-		i += 2
 	}
 	return -1
 }
@@ -187,14 +184,9 @@ func hashLine(line []byte) (digest [32]byte, ok bool) {
 	return digest, err == nil && !bytes.ContainsAny(line, "ABCDEF")
 }
 
-func unhex(c byte) int {
-	switch {
-	case isDigit(c):
-		return int(c - '0')
-	case 'a' <= c|0x20 && c|0x20 <= 'f':
-		return int(c|0x20-'a') + 10
-	}
-	return -1
+// leadingHex returns the number of hex digits with which a text begins.
+func leadingHex(text []byte) int {
+	return len(text) - len(bytes.TrimLeft(text, "0123456789abcdefABCDEF"))
 }
 
 // metaComment reads "# key: value". A URL in a comment is not metadata.

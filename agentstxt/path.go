@@ -3,6 +3,8 @@ package agentstxt
 import (
 	"bytes"
 	"slices"
+
+	"github.com/lookleap/lookleap/internal/domain"
 )
 
 // Paths are compared in the normal form of RFC 3986, section 6.2.2:
@@ -28,36 +30,19 @@ func appendSpelled[S []byte | string](dst []byte, path S) (spelled []byte, ok bo
 		case c <= ' ' || c == 0x7f:
 			return dst, false
 		case c == '%':
-			if i+2 >= len(path) || unhex(path[i+1]) < 0 || unhex(path[i+2]) < 0 {
+			octet, ok := domain.Octet(path, i)
+			if !ok {
 				return dst, false
 			}
-			dst = appendEscape(dst, path[i+1], path[i+2])
+			dst = domain.AppendOctet(dst, octet)
 			i += 2
 		case octets[c] != 0:
-			dst = appendEncoded(dst, c)
+			dst = domain.AppendEscape(dst, c)
 		default:
 			dst = append(dst, c)
 		}
 	}
 	return dst, true
-}
-
-func isUnreserved(c byte) bool {
-	return isAlnum(c) || c == '-' || c == '.' || c == '_' || c == '~'
-}
-
-// appendEscape appends the byte of an escape with two valid digits in its one spelling.
-func appendEscape(dst []byte, high, low byte) []byte {
-	c := byte(unhex(high)<<4 | unhex(low))
-	if isUnreserved(c) {
-		return append(dst, c)
-	}
-	return appendEncoded(dst, c)
-}
-
-func appendEncoded(dst []byte, c byte) []byte {
-	const upper = "0123456789ABCDEF"
-	return append(dst, '%', upper[c>>4], upper[c&15])
 }
 
 // removeDots removes "." and ".." segments in place (RFC 3986, section 5.2.4).
@@ -111,19 +96,18 @@ func decodeMore(path []byte) []byte {
 	out := path[:0]
 	for i, c := range path {
 		out = append(out, c)
-		n := len(out) - 3
-		if n < 0 || out[n] != '%' || unhex(out[n+1]) < 0 || unhex(out[n+2]) < 0 {
-			continue
-		}
-		switch c := byte(unhex(out[n+1])<<4 | unhex(out[n+2])); {
-		case c == '%':
-			if i+2 < len(path) && unhex(path[i+1]) >= 0 && unhex(path[i+2]) >= 0 {
+		n := len(out) - len("%XX")
+		octet, ok := domain.Octet(out, n)
+		switch {
+		case !ok:
+		case octet == '%':
+			if rest := path[i+1:]; len(rest) >= 2 && leadingHex(rest[:2]) == 2 {
 				out = append(out[:n], '%')
 			}
-		case c != '/' && octets[c] == 0:
-			out = append(out[:n], c)
+		case octet != '/' && octets[octet] == 0:
+			out = append(out[:n], octet)
 		default:
-			out = appendEncoded(out[:n], c)
+			out = domain.AppendEscape(out[:n], octet)
 		}
 	}
 	return out
@@ -175,12 +159,13 @@ func readingsOf(path string) (all [][]byte, ok bool) {
 // appendKey appends a reading in the form in which rules are looked up.
 func appendKey(dst, reading []byte) []byte {
 	for i := 0; i < len(reading); i++ {
-		switch c := reading[i]; {
-		case c == '%' && i+2 < len(reading) && unhex(reading[i+1]) >= 0 && unhex(reading[i+2]) >= 0:
-			dst = appendEscape(dst, reading[i+1], reading[i+2])
+		c := reading[i]
+		switch octet, ok := domain.Octet(reading, i); {
+		case ok:
+			dst = domain.AppendOctet(dst, octet)
 			i += 2
 		case c == '%', octets[c] != 0:
-			dst = appendEncoded(dst, c)
+			dst = domain.AppendEscape(dst, c)
 		default:
 			dst = append(dst, c)
 		}
@@ -193,8 +178,8 @@ func decodeOnce(path []byte) []byte {
 	out := path[:0]
 	for i := 0; i < len(path); i++ {
 		c := path[i]
-		if c == '%' && i+2 < len(path) && unhex(path[i+1]) >= 0 && unhex(path[i+2]) >= 0 {
-			c = byte(unhex(path[i+1])<<4 | unhex(path[i+2]))
+		if octet, ok := domain.Octet(path, i); ok {
+			c = octet
 			i += 2
 		}
 		out = append(out, c)
@@ -299,11 +284,11 @@ func isAmbiguous(path []byte) bool {
 				return true // a dot segment, or a name that Windows reads without its dot
 			}
 		case '%':
-			c := byte(unhex(path[i+1])<<4 | unhex(path[i+2]))
-			if octets[c] == 0 {
+			octet, _ := domain.Octet(path, i)
+			if octets[octet] == 0 {
 				return true
 			}
-			switch c {
+			switch octet {
 			case 0, '\\', '%', '?', '#', '\t', '\n', '\r', ' ':
 				return true
 			}

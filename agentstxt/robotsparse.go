@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/lookleap/lookleap/internal/domain"
 )
 
 // maxRobotsLine is how much of a line of robots.txt is read, in bytes: eight times the
@@ -157,14 +159,15 @@ func newRobotsRule(value string, line int) (r rule, ok bool) {
 // rule has wildcards.
 func appendRobotsText[S []byte | string](dst []byte, s S, rule bool) []byte {
 	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case c == '%' && i+2 < len(s) && unhex(s[i+1]) >= 0 && unhex(s[i+2]) >= 0:
-			dst = appendEscape(dst, s[i+1], s[i+2])
+		c := s[i]
+		switch octet, ok := domain.Octet(s, i); {
+		case ok:
+			dst = domain.AppendOctet(dst, octet)
 			i += 2
 		case c >= 0x80, c <= ' ', c == 0x7f,
 			c == '*' && !rule,
 			c == '$' && (!rule || i+1 < len(s)):
-			dst = appendEncoded(dst, c)
+			dst = domain.AppendEscape(dst, c)
 		default:
 			dst = append(dst, c)
 		}

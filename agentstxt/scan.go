@@ -195,10 +195,7 @@ func (s *scan) hash(l *lines) *lookleap.Error {
 	case isForeign(l.data):
 		bad = foreignFile(bad.Position)
 	case kindOf(text) == starLine:
-		digits := 1
-		for digits < len(text) && unhex(text[digits]) >= 0 {
-			digits++
-		}
+		digits := 1 + leadingHex(text[1:])
 		switch {
 		case digits == 1+40 && len(text) == digits:
 			bad.Message, bad.Fix = "the hash line holds a SHA-1 digest", "use SHA-256"

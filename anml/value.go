@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
@@ -219,23 +220,12 @@ func isURI(s string) bool {
 
 // isURIReference reports whether s has only characters and percent-encodings of RFC 3986.
 func isURIReference(s string) bool {
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		switch {
-		case c == '%':
-			if i+2 >= len(s) || !isHex(s[i+1]) || !isHex(s[i+2]) {
-				return false
-			}
-		case c|0x20 >= 'a' && c|0x20 <= 'z', c >= '0' && c <= '9', strings.IndexByte("-._~:/?#[]@!$&'()*+,;=", c) >= 0:
-		default:
+	for i := range len(s) {
+		if _, escape := domain.Octet(s, i); !escape && !domain.IsPathChar(s[i]) && strings.IndexByte("?#[]", s[i]) < 0 {
 			return false
 		}
 	}
 	return strings.Count(s, "#") <= 1
-}
-
-func isHex(c byte) bool {
-	return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'f'
 }
 
 // seconds parses a non-negative integer without leading zeros. Values above 2^31 become 2^31.

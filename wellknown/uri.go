@@ -181,25 +181,15 @@ func CheckName(name string) error {
 	for i := 0; i < len(name); i++ {
 		switch c := name[i]; {
 		case c == '%':
-			if i+2 >= len(name) || !isHex(name[i+1]) || !isHex(name[i+2]) {
+			switch octet, ok := domain.Octet(name, i); {
+			case !ok:
 				return bad("a percent sign is not followed by two hex digits", "write %25 for a percent sign")
-			}
-			switch strings.ToUpper(name[i+1 : i+3]) {
-			case "2F", "5C", "2E":
+			case octet == '/' || octet == '\\' || octet == '.':
 				return bad("an encoded slash, backslash or dot is read differently by different servers", "use another name")
 			}
-		case !isPathChar(c):
+		case c == '/' || !domain.IsPathChar(c):
 			return bad("a character is not allowed in a path segment", "percent-encode it as UTF-8")
 		}
 	}
 	return nil
-}
-
-func isHex(c byte) bool {
-	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
-}
-
-// isPathChar reports whether c matches pchar of RFC 3986, except percent-encodings.
-func isPathChar(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("-._~!$&'()*+,;=:@", c) >= 0
 }

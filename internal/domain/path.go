@@ -2,8 +2,6 @@ package domain
 
 import (
 	"bytes"
-	"encoding/hex"
-	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -18,7 +16,7 @@ func canonicalPath(path string, at int, dots bool) (string, error) {
 		return "", err
 	}
 	plain := 0
-	for plain < len(path) && isPathChar(path[plain]) {
+	for plain < len(path) && IsPathChar(path[plain]) {
 		plain++
 	}
 	if plain == len(path) {
@@ -32,7 +30,8 @@ func canonicalPath(path string, at int, dots bool) (string, error) {
 				return "", err
 			}
 			for ; n > 0; n-- {
-				out = appendEscape(out, path[i:])
+				octet, _ := Octet(path, i)
+				out = AppendOctet(out, octet)
 				if endsInDigitOfEscape(out) {
 					return "", fail(CodeAmbiguousPath, at+i, path[i:i+len("%XX")],
 						"this escape is part of another escape once it is decoded", "write the character itself")
@@ -42,7 +41,7 @@ func canonicalPath(path string, at int, dots bool) (string, error) {
 			continue
 		}
 		c, size := utf8.DecodeRuneInString(path[i:])
-		if !allowedRaw(c, isPathChar) {
+		if !allowedRaw(c, IsPathChar) {
 			return "", rawError(path, at, i, size)
 		}
 		out = appendRaw(out, path[i:i+size])
@@ -92,7 +91,8 @@ func NormalEscapes(text string) string {
 		plain, _, _ := strings.Cut(rest, "%")
 		out = append(out, plain...)
 		if rest = rest[len(plain):]; rest != "" {
-			out = appendEscape(out, rest)
+			octet, _ := Octet(rest, 0)
+			out = AppendOctet(out, octet)
 			rest = rest[len("%XX"):]
 		}
 	}
@@ -137,7 +137,7 @@ func isDotSegment(segment string) bool {
 
 // escapesSemicolon reports whether s begins with an escape of ";", or with an escape of one.
 func escapesSemicolon(s string) bool {
-	if _, ok := hexOctet(s, 1); !ok || s[0] != '%' {
+	if _, ok := Octet(s, 0); !ok {
 		return false
 	}
 	octet, _ := decodeFully(s, 0)
@@ -158,7 +158,7 @@ func cutDot(s string) (rest string, ok bool) {
 // escapeLength checks the escape at path[i] and returns how many escapes in a row make up its
 // character.
 func escapeLength(path string, at, i int) (int, error) {
-	if _, ok := hexOctet(path, i+1); !ok {
+	if _, ok := Octet(path, i); !ok {
 		return 0, escapeError(path, at, i)
 	}
 	innermost, size := decodeFully(path, i)
@@ -169,7 +169,7 @@ func escapeLength(path string, at, i int) (int, error) {
 	var char [utf8.UTFMax]byte
 	n := 0
 	for j := i; n < len(char) && j < len(path) && path[j] == '%'; j += len("%XX") {
-		char[n], _ = hexOctet(path, j+1) // 0 for what is not an escape: it ends no character
+		char[n], _ = Octet(path, j) // 0 for what is not an escape: it ends no character
 		n++
 	}
 	c, size := utf8.DecodeRune(char[:n])
@@ -204,7 +204,7 @@ func canonicalQuery(query string, at int) (string, error) {
 	for i, c := range query {
 		switch {
 		case c == '%':
-			if _, ok := hexOctet(query, i+1); !ok {
+			if _, ok := Octet(query, i); !ok {
 				return "", escapeError(query, at, i)
 			}
 		case !allowedRaw(c, isQueryChar):
@@ -236,64 +236,14 @@ func escapeError(s string, at, i int) error {
 	return fail(CodeBadURL, at+i, s[i:min(len(s), i+len("%XX"))], `"%" without two hex digits`, `write "%25" for a percent sign`)
 }
 
-// appendEscape appends the canonical form of the escape that s begins with.
-func appendEscape(out []byte, s string) []byte {
-	octet, _ := hexOctet(s, 1)
-	if isUnreserved(octet) {
-		return append(out, octet)
-	}
-	return fmt.Appendf(out, "%%%02X", octet)
-}
-
 // appendRaw appends s with its non-ASCII bytes escaped.
 func appendRaw(out []byte, s string) []byte {
 	for i := range len(s) {
 		if s[i] < utf8.RuneSelf {
 			out = append(out, s[i])
 		} else {
-			out = fmt.Appendf(out, "%%%02X", s[i])
+			out = AppendEscape(out, s[i])
 		}
 	}
 	return out
 }
-
-// hexOctet reads two hex digits at s[i:].
-func hexOctet(s string, i int) (octet byte, ok bool) {
-	if i+2 > len(s) {
-		return 0, false
-	}
-	var decoded [1]byte
-	_, err := hex.Decode(decoded[:], []byte(s[i:i+2]))
-	return decoded[0], err == nil
-}
-
-func isHexDigit(c byte) bool { return isDigit(c) || 'a' <= c|0x20 && c|0x20 <= 'f' }
-
-func isAlpha(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
-
-func isDigit(c byte) bool { return '0' <= c && c <= '9' }
-
-func isControl(c byte) bool { return c < 0x20 || c == 0x7f }
-
-// Sets of ASCII characters, one bit each.
-const (
-	unreserved = (1<<26-1)<<'A' | (1<<26-1)<<'a' | (1<<10-1)<<'0' | 1<<'-' | 1<<'.' | 1<<'_' | 1<<'~'              // RFC 3986, section 2.3
-	subDelims  = 1<<'!' | 1<<'$' | 1<<'&' | 1<<'\'' | 1<<'(' | 1<<')' | 1<<'*' | 1<<'+' | 1<<',' | 1<<';' | 1<<'=' // section 2.2
-	pathChars  = unreserved | subDelims | 1<<':' | 1<<'@' | 1<<'/'                                                 // section 3.3, without escapes
-	nameChars  = (1<<26-1)<<'a' | (1<<10-1)<<'0' | 1<<'-' | 1<<'.'                                                 // of a canonical host
-	queryChars = pathChars | 1<<'?'                                                                                // sections 3.4 and 3.5
-)
-
-const low = 1<<64 - 1
-
-func inSet(c byte, first, second uint64) bool {
-	return uint64(1)<<c&first|uint64(1)<<(c-64)&second != 0
-}
-
-func isUnreserved(c byte) bool { return inSet(c, unreserved&low, unreserved>>64) }
-
-func isPathChar(c byte) bool { return inSet(c, pathChars&low, pathChars>>64) }
-
-func isQueryChar(c byte) bool { return inSet(c, queryChars&low, queryChars>>64) }
-
-func isNameChar(c byte) bool { return inSet(c, nameChars&low, nameChars>>64) }
