@@ -8,6 +8,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/coded"
+	"github.com/lookleap/lookleap/internal/fetch"
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
@@ -108,7 +109,7 @@ func (c *Client) verdict(x *decided) *lookleap.Verdict {
 	v.Checks = append(v.Checks, readCheck(x.policy), x.pathCheck(v.Summary))
 	if x.robots != nil {
 		v.Checks = append(v.Checks, x.robotsCheck(strings.Join(c.options.Robots.Tokens, ", ")))
-		v.Expires = earlier(v.Expires, x.robots.recheck)
+		v.Expires = fetch.Earlier(v.Expires, x.robots.recheck)
 		if !x.byRobots.Allowed {
 			v.Expires = x.robots.recheck
 		}

@@ -120,7 +120,7 @@ func (s *siteFiles[T]) recorded(ctx context.Context, o origin) (*sharedRecord, e
 // adopt judges a record of another process by this one's options.
 func (s *siteFiles[T]) adopt(found *sharedRecord) *knownFile[T] {
 	r := &found.Value
-	e := &knownFile[T]{asked: found.Asked, checked: found.Found, fresh: earlier(r.Fresh, found.Found.Add(maxFresh)),
+	e := &knownFile[T]{asked: found.Asked, checked: found.Found, fresh: fetch.Earlier(r.Fresh, found.Found.Add(maxFresh)),
 		evidence: lookleap.Evidence{URL: r.URL, Status: r.Status, MediaType: r.ContentType}}
 	if r.Malformed != "" {
 		e.value = s.kind.restrict(malformed(r.Malformed, r.Position, r.Message, r.Fix))

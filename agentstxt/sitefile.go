@@ -197,19 +197,12 @@ func (s *siteFiles[T]) after(before *knownFile[T], r *readResult) *knownFile[T] 
 func (s *siteFiles[T]) setRecheck(e *knownFile[T]) *knownFile[T] {
 	e.recheck = e.fresh
 	if e.good != nil {
-		e.recheck = earlier(e.recheck, e.good.checked.Add(staleFor))
+		e.recheck = fetch.Earlier(e.recheck, e.good.checked.Add(staleFor))
 	}
 	if host := s.client.host; host.Cache != nil && !e.private {
-		e.recheck = earlier(e.recheck, host.Time().Add(sharedFor))
+		e.recheck = fetch.Earlier(e.recheck, host.Time().Add(sharedFor))
 	}
 	return e
-}
-
-func earlier(a, b time.Time) time.Time {
-	if b.Before(a) {
-		return b
-	}
-	return a
 }
 
 // backoff returns how long to wait after a number of failures in a row: twice as long

@@ -104,13 +104,9 @@ func warning(code lookleap.Code, requirement, message, fix string) lookleap.Find
 func jsonError(code lookleap.Code, err error) *lookleap.Error {
 	e := fail(code, "the text is not strict JSON", "")
 	if bad, ok := err.(*strictjson.Error); ok {
-		e.Message, e.Fix, e.Position = bad.Message, bad.Fix, placeOf(bad.Place())
+		e.Message, e.Fix, e.Position = bad.Message, bad.Fix, lookleap.Position(bad.Place())
 	}
 	return e
-}
-
-func placeOf(p strictjson.Place) lookleap.Position {
-	return lookleap.Position{Line: p.Line, Column: p.Column, Offset: p.Offset, Path: p.Pointer}
 }
 
 // refuse returns an error about a JSON value that breaks a rule of the draft.

@@ -205,7 +205,7 @@ func (d *Discoverer) discover(ctx context.Context, page domain.URL) (*Discovery,
 			return nil, err
 		}
 		if e.dns.ttl != 0 {
-			e.until = earlier(e.until, d.host.Time().Add(e.dns.ttl))
+			e.until = fetch.Earlier(e.until, d.host.Time().Add(e.dns.ttl))
 		}
 	}
 	found, err := e.choose(page.Origin(), d.options.FailOnConflict)
@@ -213,13 +213,6 @@ func (d *Discoverer) discover(ctx context.Context, page domain.URL) (*Discovery,
 		return nil, err
 	}
 	return found, d.confirm(ctx, found)
-}
-
-func earlier(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
 }
 
 // readPage reads what the headers and the head of a page advertise. Only a final 200 of the same
@@ -266,7 +259,7 @@ func (d *Discoverer) confirm(ctx context.Context, f *Discovery) error {
 	if err != nil {
 		return err
 	}
-	f.Expires = earlier(f.Expires, held.until)
+	f.Expires = fetch.Earlier(f.Expires, held.until)
 	switch doc := held.descriptor; {
 	case doc != nil && doc.covers(f.Endpoint):
 		f.Document, f.DocumentOrigin, f.Confirmed, f.Targets = doc, origin, true, nil

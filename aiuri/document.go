@@ -54,7 +54,8 @@ func (d *Discoverer) document(ctx context.Context, origin string) (*cachedDocume
 			return flight.Loaded[*cachedDocument]{Value: got, Until: got.until}, nil
 		}
 		again := now.Add(max(minWait, min(r.RetryAfter, maxWait)))
-		if good := before.Value; good != nil && isTemporary(r.Code) && now.Before(good.usable) {
+		_, passes := lookleap.Retryable(&lookleap.Error{Code: r.Code}) // it says nothing about the document
+		if good := before.Value; good != nil && passes && now.Before(good.usable) {
 			return flight.Loaded[*cachedDocument]{Value: good.stale(again), Until: again}, nil
 		}
 		return flight.Loaded[*cachedDocument]{Err: err, Until: again}, nil
@@ -105,13 +106,6 @@ func (d *Discoverer) judgeDocument(ctx context.Context, r *wellknown.Resource) (
 		return nil, err
 	}
 	return &cachedDocument{doc, until, until.Add(r.StaleUse(maxStale, maxCached))}, nil
-}
-
-// isTemporary reports whether a failure of the server or the network may pass, and says
-// nothing about the document.
-func isTemporary(code lookleap.Code) bool {
-	return slices.Contains([]lookleap.Code{lookleap.CodeUnavailable, lookleap.CodeRateLimited, lookleap.CodeTimeout, lookleap.CodeTooSlow,
-		lookleap.CodeUnreachable, lookleap.CodeConnRefused, lookleap.CodeConnReset, lookleap.CodeTruncated, lookleap.CodeDNSError}, code)
 }
 
 // authenticated reports whether the evidence shows a TLS 1.3 connection, which the draft

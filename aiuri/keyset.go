@@ -73,7 +73,7 @@ func ParseKeySet(data []byte) (*KeySet, error) {
 		seen[k.id] = seen[k.id] || k.hasID
 		if reason != "" {
 			f := warning(CodeRejectedKey, "AIU-3.4-05", reason, "")
-			f.Position = placeOf(member.Place())
+			f.Position = lookleap.Position(member.Place())
 			set.findings = append(set.findings, f)
 			continue
 		}

@@ -292,9 +292,8 @@ func jsonError(err, class error) *lookleap.Error {
 	default:
 		class = ErrNotWellFormed
 	}
-	p := s.Place()
 	return &lookleap.Error{
-		Code: lookleap.Code(s.Code), Position: lookleap.Position{Line: p.Line, Column: p.Column, Offset: p.Offset, Path: p.Pointer},
+		Code: lookleap.Code(s.Code), Position: lookleap.Position(s.Place()),
 		Message: s.Message, Fix: s.Fix, Err: class,
 	}
 }

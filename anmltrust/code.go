@@ -75,19 +75,15 @@ func refuse(code lookleap.Code, at lookleap.Position, fix, format string, args .
 
 // refuseValue refuses a value of a JSON text.
 func refuseValue(v strictjson.Value, code lookleap.Code, message, fix string) *lookleap.Error {
-	return &lookleap.Error{Code: code, Message: message, Fix: fix, Position: positionOf(v.Place())}
+	return &lookleap.Error{Code: code, Message: message, Fix: fix, Position: lookleap.Position(v.Place())}
 }
 
 // refuseJSON keeps the position and the fix of a refused JSON text under a code of this package.
 func refuseJSON(code lookleap.Code, err error) *lookleap.Error {
 	if e, ok := err.(*strictjson.Error); ok {
-		return &lookleap.Error{Code: code, Message: e.Message + " [" + e.Code + "]", Fix: e.Fix, Position: positionOf(e.Place())}
+		return &lookleap.Error{Code: code, Message: e.Message + " [" + e.Code + "]", Fix: e.Fix, Position: lookleap.Position(e.Place())}
 	}
 	return &lookleap.Error{Code: code, Message: err.Error()}
-}
-
-func positionOf(p strictjson.Place) lookleap.Position {
-	return lookleap.Position{Line: p.Line, Column: p.Column, Offset: p.Offset, Path: p.Pointer}
 }
 
 // warn returns a finding about a row.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/fetch"
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
@@ -299,7 +300,7 @@ func (o *outcome) ask(ev *Evidence, now time.Time, m Mechanism, uris []string, f
 			if j.tier > total.tier {
 				j.tier, j.code = total.tier, total.code
 			}
-			j.row, j.scope, j.until = "K1", total.scope&j.scope, earlier(total.until, j.until)
+			j.row, j.scope, j.until = "K1", total.scope&j.scope, fetch.Earlier(total.until, j.until)
 			total = &j
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/fetch"
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
@@ -175,14 +176,7 @@ func (x *Exchange) judgeResponse(now time.Time, ttl time.Duration) judgement {
 	if a.Scope == 0 {
 		row = "Q6"
 	}
-	return judgement{state: granted, ruling: ruling{row, CodeQueryAuthorized, a.Tier, a.Scope, earlier(a.Expires, x.At.Add(maxGrant))}}
-}
-
-func earlier(a, b time.Time) time.Time {
-	if b.Before(a) {
-		return b
-	}
-	return a
+	return judgement{state: granted, ruling: ruling{row, CodeQueryAuthorized, a.Tier, a.Scope, fetch.Earlier(a.Expires, x.At.Add(maxGrant))}}
 }
 
 // judgeManifest is part M, and part L for a manifest that is valid.
@@ -271,9 +265,9 @@ func (m *Manifest) list(s Server, narrowing bool) judgement {
 
 // freshUntil is until when the manifest may be used without asking again.
 func (x *Exchange) freshUntil(m *Manifest, ttl time.Duration) time.Time {
-	until := earlier(x.At.Add(ttl), m.Expires)
+	until := fetch.Earlier(x.At.Add(ttl), m.Expires)
 	if !x.Fresh.IsZero() && !x.NoStore {
-		until = earlier(until, x.Fresh)
+		until = fetch.Earlier(until, x.Fresh)
 	}
 	return until
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/plaintext"
 	"github.com/lookleap/lookleap/internal/strictjson"
@@ -61,7 +62,7 @@ func (m *Manifest) index(list strictjson.Value) {
 		}
 		if faults++; faults <= maxFindings {
 			f := warn(CodeManifestEntryMalformed, "L6", problem, fix)
-			f.Position = positionOf(entry.Place())
+			f.Position = lookleap.Position(entry.Place())
 			m.Findings = append(m.Findings, f)
 		}
 	}

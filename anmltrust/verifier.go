@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/fetch"
 	"github.com/lookleap/lookleap/internal/flight"
 	"github.com/lookleap/lookleap/internal/shared"
 )
@@ -219,7 +220,7 @@ func (g *gathering) fromMemory(ctx context.Context) *result {
 	record, _ := g.v.memory.records.Peek(g.site)
 	until := record.Until
 	if o.reuse != nil {
-		until = earlier(until, o.reuse.until)
+		until = fetch.Earlier(until, o.reuse.until)
 	}
 	// What processes share is read again within a minute, so no answer is kept.
 	if r.auth != nil && !g.v.evidence.Active() && g.steps == g.v.clock.Steps() {

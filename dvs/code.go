@@ -150,9 +150,8 @@ func badJSON(code lookleap.Code, subject string, err error) *lookleap.Error {
 	if !errors.As(err, &e) {
 		return &lookleap.Error{Code: code, Subject: domain.Redact(subject), Err: err}
 	}
-	at := e.Place()
 	return &lookleap.Error{Code: code, Subject: domain.Redact(subject), Message: e.Message, Fix: e.Fix,
-		Position: lookleap.Position{Line: at.Line, Column: at.Column, Offset: e.Offset, Path: at.Pointer}}
+		Position: lookleap.Position(e.Place())}
 }
 
 // jsonFault says what is wrong in a text that [strictjson.Decode] reads, and where: by names of

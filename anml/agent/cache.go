@@ -267,22 +267,15 @@ func (p *Page) usable(r *fetch.Response) (fresh, stale time.Time) {
 		return time.Time{}, time.Time{}
 	}
 	latest := p.opened.received.Add(maxCachedFor)
-	fresh = earlier(p.opened.base.Add(p.opened.lifetime), latest)
+	fresh = fetch.Earlier(p.opened.base.Add(p.opened.lifetime), latest)
 	stale = fresh
 	if f.StaleWhileRevalidate.Given && f.Stated && !f.MustRevalidate {
-		stale = earlier(p.opened.base.Add(f.Lifetime+f.StaleWhileRevalidate.Value), latest)
+		stale = fetch.Earlier(p.opened.base.Add(f.Lifetime+f.StaleWhileRevalidate.Value), latest)
 		if ttl, ok := p.doc.TTL(); ok {
-			stale = earlier(stale, p.opened.base.Add(ttl))
+			stale = fetch.Earlier(stale, p.opened.base.Add(ttl))
 		}
 	}
 	return fresh, stale
-}
-
-func earlier(a, b time.Time) time.Time {
-	if b.Before(a) {
-		return b
-	}
-	return a
 }
 
 // varies reports whether a response depends on header fields that may differ between

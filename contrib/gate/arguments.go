@@ -96,9 +96,8 @@ func argumentError(err error) error {
 	out := &lookleap.Error{Code: lookleap.CodeOf(err), Subject: "arguments", Message: err.Error(), Fix: "send a JSON object that has one reading"}
 	var bad *strictjson.Error
 	if errors.As(err, &bad) {
-		at := bad.Place()
 		out.Code, out.Message = lookleap.Code(bad.Code), bad.Message
-		out.Position = lookleap.Position{Line: at.Line, Column: at.Column, Offset: at.Offset, Path: at.Pointer}
+		out.Position = lookleap.Position(bad.Place())
 		if bad.Fix != "" {
 			out.Fix = bad.Fix
 		}

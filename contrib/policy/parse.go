@@ -313,7 +313,6 @@ func located(name string, err error) error {
 	if !errors.As(err, &e) {
 		return err
 	}
-	at := e.Place()
 	return &lookleap.Error{Code: dvs.CodePolicyUnreadable, Subject: name, Message: e.Message, Fix: e.Fix,
-		Position: lookleap.Position{Line: at.Line, Column: at.Column, Offset: e.Offset, Path: at.Pointer}}
+		Position: lookleap.Position(e.Place())}
 }

@@ -54,7 +54,6 @@ func badJSON(code lookleap.Code, err error) *lookleap.Error {
 	if !errors.As(err, &e) {
 		return &lookleap.Error{Code: code, Err: err, Fix: fixPublisher}
 	}
-	at := e.Place()
 	return &lookleap.Error{Code: code, Message: e.Message, Fix: fixPublisher,
-		Position: lookleap.Position{Line: at.Line, Column: at.Column, Offset: e.Offset, Path: at.Pointer}}
+		Position: lookleap.Position(e.Place())}
 }

@@ -261,6 +261,14 @@ func (f Freshness) Until(least, most, otherwise time.Duration) time.Time {
 	return f.Received.Add(clamp(left, least, most))
 }
 
+// Earlier returns the earlier of two times.
+func Earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
 func clamp(d, least, most time.Duration) time.Duration {
 	return max(least, min(d, most))
 }

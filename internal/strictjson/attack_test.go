@@ -11,7 +11,7 @@ func TestAttacks(t *testing.T) {
 	refuse := func(name, text, code, pointer string) func(*testing.T) {
 		return func(t *testing.T) {
 			t.Run("reject-"+name, func(t *testing.T) {
-				if e := refusal(t, text, Limits{}); e.Code != code || e.Place().Pointer != pointer {
+				if e := refusal(t, text, Limits{}); e.Code != code || e.Place().Path != pointer {
 					t.Errorf("%s: %v, want %s at %q", text, e, code, pointer)
 				}
 			})

@@ -65,20 +65,20 @@ func (e *Error) Error() string {
 // Unwrap returns the error of a method UnmarshalJSON that [Decode] called, or nil.
 func (e *Error) Unwrap() error { return e.cause }
 
-// Place is a position in a text.
+// Place is a position in a text. It can be converted to a lookleap.Position.
 type Place struct {
 	Line    int    // from 1
 	Column  int    // from 1, in bytes
 	Offset  int    // bytes before the position
-	Pointer string // JSON pointer (RFC 6901), "" for the whole text; cut after 512 bytes, with "…"
+	Path    string // JSON pointer (RFC 6901), "" for the whole text; cut after 512 bytes, with "…"
 }
 
 // String returns line:column and, if there is one, the quoted pointer.
 func (p Place) String() string {
-	if p.Pointer == "" {
+	if p.Path == "" {
 		return fmt.Sprintf("%d:%d", p.Line, p.Column)
 	}
-	return fmt.Sprintf("%d:%d %s", p.Line, p.Column, strconv.Quote(p.Pointer))
+	return fmt.Sprintf("%d:%d %s", p.Line, p.Column, strconv.Quote(p.Path))
 }
 
 // maxPointer is the size limit of a pointer in bytes, since names can be long.
@@ -90,7 +90,7 @@ func placeOf(text []byte, offset int, pointer jsontext.Pointer) Place {
 		Line:    1 + bytes.Count(before, []byte{'\n'}),
 		Column:  offset - bytes.LastIndexByte(before, '\n'),
 		Offset:  offset,
-		Pointer: plaintext.Clip(string(pointer), maxPointer),
+		Path:    plaintext.Clip(string(pointer), maxPointer),
 	}
 }
 

@@ -88,8 +88,8 @@ func checkTree(t *testing.T, v Value, d *jsontext.Decoder) {
 			if token, _ := d.ReadToken(); token.String() != name {
 				t.Fatalf("the name %q is read for %q", name, token)
 			}
-			if string(jsontext.Pointer(v.Place().Pointer).AppendToken(name)) != inner.Place().Pointer && len(inner.Place().Pointer) < maxPointer {
-				t.Fatalf("the member %q of %q is at %q", name, v.Place().Pointer, inner.Place().Pointer)
+			if string(jsontext.Pointer(v.Place().Path).AppendToken(name)) != inner.Place().Path && len(inner.Place().Path) < maxPointer {
+				t.Fatalf("the member %q of %q is at %q", name, v.Place().Path, inner.Place().Path)
 			}
 			checkTree(t, inner, d)
 		}

@@ -21,7 +21,7 @@ func TestDuplicateNames(t *testing.T) {
 		accept(t, object(`"":1`), Limits{})
 		for _, last := range []string{`"n0":1`, `"\u006e0":1`, `"n\u0030" :1`} {
 			e := refusal(t, object(last), Limits{})
-			if want := strings.LastIndex(object(last), last); e.Code != CodeDuplicateName || e.Offset != want || e.Place().Pointer != "/outer/0/n0" {
+			if want := strings.LastIndex(object(last), last); e.Code != CodeDuplicateName || e.Offset != want || e.Place().Path != "/outer/0/n0" {
 				t.Errorf("%d members and %s: %v", count, last, e)
 			}
 		}
