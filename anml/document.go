@@ -28,14 +28,13 @@ type Document struct {
 	found  findings
 
 	// Indexes, built on first use.
-	idsIndexed       sync.Once
-	ids              map[scope][]node // usable elements with an id
-	actionsIndexed   sync.Once
-	actions          map[scope]node // usable actions, by their interact
-	usagesComputed   sync.Once
-	usages           map[*etree.Element]Usage
-	positionsIndexed sync.Once
-	positions        positions
+	idsIndexed     sync.Once
+	ids            map[scope][]node // usable elements with an id
+	actionsIndexed sync.Once
+	actions        map[scope]node // usable actions, by their interact
+	usagesComputed sync.Once
+	usages         map[*etree.Element]Usage
+	positions      positions
 }
 
 // Node is one element of a document, with what all elements have. The zero Node is an absent

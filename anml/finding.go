@@ -1,6 +1,8 @@
 package anml
 
 import (
+	"sync"
+
 	"github.com/beevik/etree"
 
 	"github.com/lookleap/lookleap"
@@ -63,42 +65,57 @@ func (f *findings) full() bool {
 	return true
 }
 
-// positions is an index for finding lines and paths of elements.
+// positions is an index for finding lines and paths of elements. It is built as far as it is asked.
 type positions struct {
-	lines   strictxml.Lines
-	numbers map[*etree.Element]int // number among the siblings of the same name, if there are such siblings
+	mu       sync.Mutex
+	lines    *strictxml.Lines
+	numbered map[*etree.Element]bool // elements whose children are numbered
+	numbers  map[*etree.Element]int  // number among the siblings of the same name, if there are such siblings
 }
 
-// positionIndex returns the index. It builds the index on the first call.
-func (d *Document) positionIndex() *positions {
-	d.positionsIndexed.Do(func() {
-		d.positions = positions{strictxml.NewLines(d.tree.src), map[*etree.Element]int{}}
-		d.root().walk(func(n node) bool {
-			same := map[string][]*etree.Element{}
-			for _, c := range n.e.ChildElements() {
-				same[c.Tag] = append(same[c.Tag], c)
+// line returns the line and the column of an offset in the source.
+func (p *positions) line(src string, offset int) (line, column int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.lines == nil {
+		lines := strictxml.NewLines(src)
+		p.lines = &lines
+	}
+	return p.lines.At(offset)
+}
+
+// number returns the number of an element among its siblings of the same name, 0 if it has none.
+func (p *positions) number(e *etree.Element) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	parent := e.Parent()
+	if !p.numbered[parent] && parent != nil {
+		if p.numbered == nil {
+			p.numbered, p.numbers = map[*etree.Element]bool{}, map[*etree.Element]int{}
+		}
+		p.numbered[parent] = true
+		same := map[string][]*etree.Element{}
+		for _, c := range parent.ChildElements() {
+			same[c.Tag] = append(same[c.Tag], c)
+		}
+		for _, list := range same {
+			for i := 0; len(list) > 1 && i < len(list); i++ {
+				p.numbers[list[i]] = i + 1
 			}
-			for _, list := range same {
-				for i := 0; len(list) > 1 && i < len(list); i++ {
-					d.positions.numbers[list[i]] = i + 1
-				}
-			}
-			return true
-		})
-	})
-	return &d.positions
+		}
+	}
+	return p.numbers[e]
 }
 
 // position returns the position of a node, or of an offset that is not negative.
 func (d *Document) position(n node, offset int) lookleap.Position {
-	index := d.positionIndex()
-	p := lookleap.Position{Path: index.path(n)}
+	p := lookleap.Position{Path: d.positions.path(n)}
 	if offset < 0 && n.ok() {
 		offset = n.offset()
 	}
 	if !d.built && offset >= 0 {
 		p.Offset = offset
-		p.Line, p.Column = index.lines.At(offset)
+		p.Line, p.Column = d.positions.line(d.tree.src, offset)
 	}
 	return p
 }
@@ -109,7 +126,7 @@ func (p *positions) path(n node) string {
 		return ""
 	}
 	name := n.e.Tag
-	if number := p.numbers[n.e]; number > 0 {
+	if number := p.number(n.e); number > 0 {
 		name += "[" + itoa(number) + "]"
 	}
 	return p.path(node{t: n.t, e: n.e.Parent()}) + "/" + name

@@ -152,7 +152,7 @@ func TestUsageOfEverything(t *testing.T) {
 				d.root().walk(func(n node) bool {
 					got, want := (Node{n, d}).Usage(), usageByDefinition(d, n)
 					if seen[got]++; got != want {
-						t.Fatalf("%s: %s, want %s\n%s", d.positionIndex().path(n), got, want, b.String())
+						t.Fatalf("%s: %s, want %s\n%s", d.positions.path(n), got, want, b.String())
 					}
 					return true
 				})
