@@ -160,7 +160,8 @@ func parsePlanRecord(id string, stored []byte) (r PlanRecord, err error) {
 }
 
 // changePlan applies a rule to the record of a plan, and returns the record after it, also next to
-// an error of the rule. It reads the record unless it is still the one that is known.
+// an error of the rule. It reads the record only if it is not the one that is known: the zero one is
+// that of a plan without a record, and one without a state is not known.
 func (h *Host) changePlan(ctx context.Context, p *Plan, known PlanRecord, rule func(r PlanRecord, now time.Time) (PlanRecord, error)) (r PlanRecord, err error) {
 	now := time.Now().UTC()
 	until := now
@@ -175,8 +176,11 @@ func (h *Host) changePlan(ctx context.Context, p *Plan, known PlanRecord, rule f
 		return json.Marshal(r)
 	}
 	store, key, until := h.plans(), planPrefix+p.ID(), until.Add(keepPlans)
-	if known.State != "" {
-		stored, _ := json.Marshal(known) // as this call wrote it
+	if known.State != "" || known.Owner == "" {
+		var stored []byte
+		if known.ID = p.ID(); known.State != "" {
+			stored, _ = json.Marshal(known) // as this call wrote it
+		}
 		if value, err := change(known); err == nil && value != nil {
 			if err := store.Put(ctx, key, stored, value, until); !errors.Is(err, ErrConflict) {
 				return r, partPlans.coded(err)

@@ -12,9 +12,7 @@ import (
 	"github.com/lookleap/lookleap/lookleaptest"
 )
 
-// What the gate costs beyond the call: with a rule that lets it pass, and with a question whose answer
-// is there at once.
-// TestWrites counts the writes to the store of a call that is asked: they are what it costs elsewhere.
+// TestWrites counts the accesses to the store of a call that is asked: they are what it costs elsewhere.
 func TestWrites(t *testing.T) {
 	yes := prompt(func(r *lookleap.ConsentRequest) lookleap.ConsentDecision { return lookleaptest.Decide(r) })
 	recorded := func(context.Context, lookleap.PlanOutcome) error { return nil }
@@ -23,14 +21,13 @@ func TestWrites(t *testing.T) {
 		secret    bool
 		record    func(context.Context, lookleap.PlanOutcome) error
 		rules     []gate.Rule
-		gets      int
 		states    string
 	}{
 		"none-for-a-call-that-passes":             {arguments: bill, rules: []gate.Rule{{Verb: gate.Pass}}},
-		"two-for-a-call-that-is-asked":            {arguments: bill, gets: 1, states: "sent done"},
-		"three-where-a-secret-has-to-be-revealed": {arguments: `{"pin":"1234"}`, secret: true, gets: 1, states: "claimed sent done"},
-		"three-where-a-receipt-comes-first":       {arguments: bill, record: recorded, gets: 1, states: "claimed sent done"},
-		"three-where-a-secret-and-a-receipt-are":  {arguments: `{"pin":"1234"}`, secret: true, record: recorded, gets: 1, states: "claimed sent done"},
+		"two-for-a-call-that-is-asked":            {arguments: bill, states: "sent done"},
+		"three-where-a-secret-has-to-be-revealed": {arguments: `{"pin":"1234"}`, secret: true, states: "claimed sent done"},
+		"three-where-a-receipt-comes-first":       {arguments: bill, record: recorded, states: "claimed sent done"},
+		"three-where-a-secret-and-a-receipt-are":  {arguments: `{"pin":"1234"}`, secret: true, record: recorded, states: "claimed sent done"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			store := &countingStore{Store: lookleap.NewMemoryStore()}
@@ -45,8 +42,8 @@ func TestWrites(t *testing.T) {
 			if _, err := pay.Call(t.Context(), []byte(c.arguments)); err != nil {
 				t.Fatal(err)
 			}
-			if got := strings.Join(store.states, " "); got != c.states || store.gets != c.gets {
-				t.Errorf("%d reads and the writes %q, want %d and %q", store.gets, got, c.gets, c.states)
+			if got := strings.Join(store.states, " "); got != c.states || store.gets > 0 {
+				t.Errorf("%d reads and the writes %q, want none and %q", store.gets, got, c.states)
 			}
 		})
 	}
@@ -73,6 +70,8 @@ func (s *countingStore) Put(ctx context.Context, key string, old, value []byte, 
 	return s.Store.Put(ctx, key, old, value, until)
 }
 
+// BenchmarkGate: what the gate costs beyond the call, with a rule that lets it pass, and with a question
+// whose answer is there at once.
 func BenchmarkGate(b *testing.B) {
 	run := func(context.Context, gate.Call) ([]byte, error) { return nil, nil }
 	yes := prompt(func(r *lookleap.ConsentRequest) lookleap.ConsentDecision { return lookleaptest.Decide(r) })

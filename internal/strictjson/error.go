@@ -67,10 +67,10 @@ func (e *Error) Unwrap() error { return e.cause }
 
 // Place is a position in a text. It can be converted to a lookleap.Position.
 type Place struct {
-	Line    int    // from 1
-	Column  int    // from 1, in bytes
-	Offset  int    // bytes before the position
-	Path    string // JSON pointer (RFC 6901), "" for the whole text; cut after 512 bytes, with "…"
+	Line   int    // from 1
+	Column int    // from 1, in bytes
+	Offset int    // bytes before the position
+	Path   string // JSON pointer (RFC 6901), "" for the whole text; cut after 512 bytes, with "…"
 }
 
 // String returns line:column and, if there is one, the quoted pointer.
@@ -87,10 +87,10 @@ const maxPointer = 512
 func placeOf(text []byte, offset int, pointer jsontext.Pointer) Place {
 	before := text[:offset]
 	return Place{
-		Line:    1 + bytes.Count(before, []byte{'\n'}),
-		Column:  offset - bytes.LastIndexByte(before, '\n'),
-		Offset:  offset,
-		Path:    plaintext.Clip(string(pointer), maxPointer),
+		Line:   1 + bytes.Count(before, []byte{'\n'}),
+		Column: offset - bytes.LastIndexByte(before, '\n'),
+		Offset: offset,
+		Path:   plaintext.Clip(string(pointer), maxPointer),
 	}
 }
 
