@@ -11,7 +11,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
@@ -116,11 +115,27 @@ func (p *Place) change(ctx context.Context, edit func(*dvs.Lockfile) error) erro
 	if err := os.MkdirAll(filepath.Dir(p.LockPath()), 0o755); err != nil {
 		return failed(p.LockPath(), "the lockfile cannot be written", err)
 	}
-	leave, err := p.enter(ctx)
+	lock, err := filestore.OpenOn(p.Dir)
 	if err != nil {
-		return err
+		return failed(p.Dir, "the directory cannot be opened", err)
 	}
-	defer leave()
+	defer lock.Close()
+	began := false
+	err = lock.With(ctx, func() error {
+		began = true
+		return p.edit(edit)
+	})
+	switch {
+	case began:
+	case errors.Is(err, errors.ErrUnsupported): // such as on Plan 9: two processes at once may lose an entry
+		return p.edit(edit)
+	case errors.Is(err, filestore.ErrBusy):
+		return failed(p.Dir, "another process is installing skills here", err)
+	}
+	return err
+}
+
+func (p *Place) edit(edit func(*dvs.Lockfile) error) error {
 	lock, err := p.Lock()
 	if err != nil {
 		return err
@@ -147,32 +162,6 @@ func WriteLock(path string, lock *dvs.Lockfile) error {
 		return failed(path, "the lockfile cannot be written", err)
 	}
 	return nil
-}
-
-// enter waits until no other process changes the place. The lock is held on its directory, so it leaves
-// no file. Where directories cannot be locked, such as on Windows, two processes at once may lose an entry.
-func (p *Place) enter(ctx context.Context) (leave func(), err error) {
-	dir, err := os.Open(p.Dir)
-	if err != nil {
-		return nil, failed(p.Dir, "the directory cannot be opened", err)
-	}
-	ends := time.Now().Add(filestore.MaxWait)
-	for {
-		free, err := filestore.TryLock(dir)
-		if free || err != nil {
-			return func() { _ = dir.Close() }, nil // which ends the lock
-		}
-		if time.Now().After(ends) {
-			_ = dir.Close()
-			return nil, failed(p.Dir, "another process is installing skills here", filestore.ErrBusy)
-		}
-		select {
-		case <-ctx.Done():
-			_ = dir.Close()
-			return nil, ctx.Err()
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
 }
 
 // Find returns the installed skill with a name: that of its directory or that by its publisher.

@@ -6,11 +6,14 @@ package filestore
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"time"
 
@@ -37,6 +40,29 @@ func Open(path string) (*Lock, error) {
 		return nil, err
 	}
 	return &Lock{file: f}, nil
+}
+
+// OpenOn opens the lock of a directory, which leaves no file there: it is held on the directory itself
+// or, on Windows, on a file of the user's temporary directory.
+func OpenOn(dir string) (*Lock, error) {
+	if runtime.GOOS == "windows" {
+		return openApart(dir)
+	}
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	return &Lock{file: f}, nil
+}
+
+// openApart opens the lock of a directory in the user's temporary directory.
+func openApart(dir string) (*Lock, error) {
+	dir, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256([]byte(dir))
+	return Open(filepath.Join(os.TempDir(), "lookleap-"+hex.EncodeToString(sum[:16])+".lock"))
 }
 
 // With runs f while the lock is held.

@@ -42,6 +42,40 @@ func TestLockRemoved(t *testing.T) {
 	}
 }
 
+// The lock of a directory has two holders at no time, by whatever path, and leaves no file there.
+func TestLockOfDirectory(t *testing.T) {
+	for name, open := range map[string]func(string) (*Lock, error){"here": OpenOn, "on-windows": openApart} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("TMPDIR", t.TempDir())
+			dir := t.TempDir()
+			link := filepath.Join(t.TempDir(), "link")
+			if err := os.Symlink(dir, link); err != nil {
+				link = dir // a user of Windows may need a right for it
+			}
+			a, err := open(dir)
+			b, err2 := open(link)
+			if err := errors.Join(err, err2); err != nil {
+				t.Fatal(err)
+			}
+			if err := a.With(t.Context(), func() error {
+				if held, err := b.try(); held || err != nil {
+					t.Error("both hold the lock", err)
+				}
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+			if held, err := b.try(); !held || err != nil {
+				t.Error("the lock is not free", err)
+			}
+			if files, err := os.ReadDir(dir); len(files) > 0 || err != nil {
+				t.Errorf("left %v, %v", files, err)
+			}
+			_ = errors.Join(a.Close(), b.Close())
+		})
+	}
+}
+
 // A lock that stays held ends the wait, after a time or with the context.
 func TestLockBusy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
