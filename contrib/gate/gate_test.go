@@ -316,20 +316,29 @@ func TestResume(t *testing.T) {
 		_, err := gate.New(&lookleap.Host{Plans: store}, gate.Options{}).Resume(t.Context(), waits.State, yes(waits))
 		code(t, err, lookleap.CodeUsage)
 	})
-	t.Run("reject-plan-of-another-kind", func(t *testing.T) {
-		w := newWorker(t, lookleap.NewMemoryStore(), nil, gate.Options{})
-		plan, err := lookleap.NewPlan(lookleap.ConsentRequest{Kind: lookleap.ConsentAct, Origin: "https://shop.example", Summary: "x",
-			Items: []lookleap.ConsentItem{{ID: "call", Summary: "x"}}}, []byte(`{}`), time.Now())
-		if err != nil {
-			t.Fatal(err)
-		}
-		state, err := plan.State()
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = w.Resume(t.Context(), state, lookleaptest.Decide(plan.Request()))
-		code(t, err, lookleap.CodePlanInvalid)
-	})
+	for name, c := range map[string]struct {
+		kind   lookleap.ConsentKind
+		effect string
+	}{
+		"kind": {lookleap.ConsentAct, `{"arguments":{},"tool":"pay","type":"application/vnd.lookleap.call+json;version=1"}`},
+		"type": {lookleap.ConsentTool, `{"arguments":{},"tool":"pay","type":"application/vnd.lookleap.call+json;version=2"}`},
+		"form": {lookleap.ConsentTool, `[]`},
+	} {
+		t.Run("reject-plan-of-another-"+name, func(t *testing.T) {
+			w := newWorker(t, lookleap.NewMemoryStore(), nil, gate.Options{})
+			plan, err := lookleap.NewPlan(lookleap.ConsentRequest{Kind: c.kind, Origin: "https://shop.example", Summary: "x",
+				Items: []lookleap.ConsentItem{{ID: "call", Summary: "x"}}}, []byte(c.effect), time.Now())
+			if err != nil {
+				t.Fatal(err)
+			}
+			state, err := plan.State()
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = w.Resume(t.Context(), state, lookleaptest.Decide(plan.Request()))
+			code(t, err, lookleap.CodePlanInvalid)
+		})
+	}
 }
 
 func TestAgain(t *testing.T) {

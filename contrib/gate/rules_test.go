@@ -44,19 +44,37 @@ func TestSecret(t *testing.T) {
 	}
 }
 
-// TestSecretByTwoPointers: an argument is secret if one of the pointers that match it says so.
-func TestSecretByTwoPointers(t *testing.T) {
-	for range 20 { // a map has no order
-		w := newWorker(t, lookleap.NewMemoryStore(), lookleap.SuspendingPrompter{}, gate.Options{})
-		tool := w.tool()
-		tool.Arguments = map[string]gate.Argument{"/*/pin": {Role: gate.Secret}, "/card/*": {Role: gate.Text}, "/*/*": {Role: gate.Amount}}
-		var err error
-		if w.pay, err = w.Tool(tool); err != nil {
-			t.Fatal(err)
-		}
-		if waits := w.suspend(t, `{"card":{"pin":"tomato"}}`); strings.Contains(string(waits.State)+waits.Request.Complete(), "tomato") {
-			t.Fatal("the secret is shown or stored")
-		}
+// TestSecretArguments: an argument is secret if a pointer that matches it says so, also if it is the
+// only one that the tool names, and has to be a text.
+func TestSecretArguments(t *testing.T) {
+	secret, text, amount := gate.Argument{Role: gate.Secret}, gate.Argument{Role: gate.Text}, gate.Argument{Role: gate.Amount}
+	for name, c := range map[string]struct {
+		roles     map[string]gate.Argument
+		arguments string
+		want      lookleap.Code
+	}{
+		"accept-the-only-one":        {map[string]gate.Argument{"/pin": secret}, `{"pin":"tomato"}`, lookleap.CodeConsentPending},
+		"accept-by-several-pointers": {map[string]gate.Argument{"/*/pin": secret, "/card/*": text, "/*/*": amount}, `{"card":{"pin":"tomato"}}`, lookleap.CodeConsentPending},
+		"reject-object":              {map[string]gate.Argument{"/*": secret}, `{"card":{"pin":"tomato"},"pin":"tomato"}`, lookleap.CodeUsage},
+		"reject-number":              {map[string]gate.Argument{"/*": secret}, `{"code":1234,"pin":"tomato"}`, lookleap.CodeUsage},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for range 20 { // a map has no order
+				w := newWorker(t, lookleap.NewMemoryStore(), lookleap.SuspendingPrompter{}, gate.Options{})
+				tool := w.tool()
+				tool.Arguments = c.roles
+				pay, err := w.Tool(tool)
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, err = pay.Call(t.Context(), []byte(c.arguments))
+				code(t, err, c.want)
+				var waits *lookleap.PendingError
+				if errors.As(err, &waits) && strings.Contains(string(waits.State)+waits.Request.Complete()+err.Error(), "tomato") {
+					t.Fatal("the secret is shown or stored")
+				}
+			}
+		})
 	}
 }
 
