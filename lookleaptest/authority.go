@@ -19,14 +19,13 @@ type Certificate uint8
 
 // The kinds of certificate.
 const (
-	CertificateValid       Certificate = iota // for the name of the site, for 90 days
-	CertificateExpired                        // ended an hour ago
-	CertificateNotYetValid                    // begins in an hour
-	CertificateSelfSigned                     // for the name of the site, signed by itself
-	CertificateWrongName                      // for another name
-	CertificateUnknownCA                      // for the name of the site, from an unknown authority
-	CertificateSharedName                     // for the name of the site and shared-name.example
-	CertificateEndsSoon                       // for the name of the site, for a week
+	CertificateValid      Certificate = iota // for the name of the site, for 90 days
+	CertificateExpired                       // ended an hour ago
+	CertificateSelfSigned                    // for the name of the site, signed by itself
+	CertificateWrongName                     // for another name
+	CertificateUnknownCA                     // for the name of the site, from an unknown authority
+	CertificateSharedName                    // for the name of the site and shared-name.example
+	CertificateEndsSoon                      // for the name of the site, for a week
 )
 
 // lifetime of a good certificate. It is renewed when half of it has passed by the clock of the internet.
@@ -94,8 +93,6 @@ func (a *authority) issue(name string, kind Certificate, now time.Time) *tls.Cer
 	switch kind {
 	case CertificateExpired:
 		from, till = now.Add(-lifetime), now.Add(-time.Hour)
-	case CertificateNotYetValid:
-		from = now.Add(time.Hour)
 	case CertificateEndsSoon:
 		till = now.Add(7 * 24 * time.Hour)
 	case CertificateWrongName:
@@ -156,9 +153,9 @@ func (n *Internet) RootCAs() *x509.CertPool {
 	return n.ca.pool
 }
 
-// CertificateAuthority returns the certificate of the authority that all sites use, as a
+// certificateAuthority returns the certificate of the authority that all sites use, as a
 // PEM file.
-func (n *Internet) CertificateAuthority() []byte {
+func (n *Internet) certificateAuthority() []byte {
 	n.ca.setup()
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: n.ca.root.Raw})
 }

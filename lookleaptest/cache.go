@@ -116,11 +116,12 @@ func cacheExpiry(r *cacheTrial) {
 		r.must(r.do(func(ctx context.Context) error { return cache.Put(ctx, key, []byte(value), expires) }), "Put")
 	}
 	get := func() (value string, expires time.Time, err error) {
-		return value, expires, r.do(func(ctx context.Context) error {
+		err = r.do(func(ctx context.Context) error {
 			data, until, err := cache.Get(ctx, key)
 			value, expires = string(data), until
 			return err
 		})
+		return value, expires, err
 	}
 	holds := func(want string, expires time.Time) {
 		if value, until, err := get(); err != nil || value != want || until.After(expires) || expires.Sub(until) > time.Second {

@@ -55,7 +55,7 @@ func (d *Door) open(n *Internet) error {
 	d.opened = append(d.opened, directoryOnDisk(dir))
 	d.CAFile = filepath.Join(dir, "ca.pem")
 	d.AnchorFile = filepath.Join(dir, "anchors")
-	if err := os.WriteFile(d.CAFile, n.CertificateAuthority(), 0o600); err != nil {
+	if err := os.WriteFile(d.CAFile, n.certificateAuthority(), 0o600); err != nil {
 		return err
 	}
 	if err := os.WriteFile(d.AnchorFile, []byte(n.Anchors()+"\n"), 0o600); err != nil {
@@ -72,14 +72,7 @@ func (d *Door) open(n *Internet) error {
 	}
 	d.opened = append(d.opened, door)
 	d.DNS, d.Addr = names.Addr, door.Addr().String()
-	if !n.keep(d) || !n.enter() {
-		return net.ErrClosed
-	}
-	go func() {
-		defer n.busy.Done()
-		n.answerDoor(door)
-	}()
-	return nil
+	return n.serveEach(door, d, n.welcome)
 }
 
 // Close closes the door and its DNS server.
@@ -130,36 +123,19 @@ type viaConn struct {
 
 func (c *viaConn) RemoteAddr() net.Addr { return net.TCPAddrFromAddrPort(c.remote) }
 
-// answerDoor serves the door until it is closed.
-func (n *Internet) answerDoor(door net.Listener) {
-	for {
-		conn, err := door.Accept()
-		if err != nil {
-			return
-		}
-		entry := &Dial{Time: n.clock.Now(), By: "loopback"}
-		guest := &guestConn{TCPConn: conn.(*net.TCPConn), in: bufio.NewReaderSize(conn, 32<<10)}
-		c := &serverConn{Conn: guest, internet: n, dial: entry}
-		if !n.keep(c) || !n.enter() {
-			return
-		}
-		go func() {
-			defer n.busy.Done()
-			n.welcome(c, guest)
-		}()
-	}
-}
-
 // welcome finds out where a guest wants to go, and leads it there.
-func (n *Internet) welcome(c *serverConn, guest *guestConn) {
+func (n *Internet) welcome(conn net.Conn) {
+	guest := &guestConn{TCPConn: conn.(*net.TCPConn), in: bufio.NewReaderSize(conn, 32<<10)}
 	addr, err := guest.destination(n)
-	n.journal.update(func() { c.dial.Addr, c.dial.Err, c.dial.Connected = addr, err, err == nil })
-	n.journal.dial(c.dial)
+	c := &serverConn{Conn: guest, internet: n, at: addr, dial: &Dial{Time: n.clock.Now(), By: "loopback", Addr: addr, Err: err}}
+	n.journal.update(func() { n.journal.dials = append(n.journal.dials, c.dial) })
 	if err != nil {
 		c.Reset()
 		return
 	}
-	c.at = addr
+	if !n.keep(c) {
+		return
+	}
 	switch place, fate := n.arrive(addr); fate {
 	case ConnectionRefused: // as near as one can get to it behind an open door
 		c.Reset()

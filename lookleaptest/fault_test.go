@@ -47,7 +47,6 @@ func TestSlowFaults(t *testing.T) {
 		timeout bool
 	}{
 		"Delay":   {lookleaptest.Delay(7 * time.Second), 7 * time.Second, 7 * time.Second, false},
-		"Slow":    {lookleaptest.Slow(10 * time.Second), 0, 10 * time.Second, false},
 		"Dribble": {lookleaptest.Dribble(time.Second), 0, time.Duration(len(page)) * time.Second, false},
 		"Stall":   {lookleaptest.Stall(), 0, time.Hour, true},
 		"Mute":    {lookleaptest.Mute(), time.Hour, time.Hour, true},
@@ -162,8 +161,8 @@ func TestRawFaults(t *testing.T) {
 			body  string
 			err   error
 		}{
-			{lookleaptest.WrongLength(10), page[:10], nil},
-			{lookleaptest.WrongLength(1000), page, io.ErrUnexpectedEOF},
+			{lookleaptest.Raw("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nok"), "o", nil},
+			{lookleaptest.Raw("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok"), "ok", io.ErrUnexpectedEOF},
 			{lookleaptest.Raw("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\nok"), "ok", nil},
 			{lookleaptest.Raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n"), "ok", io.ErrUnexpectedEOF},
 		} {
@@ -183,7 +182,7 @@ func TestRawFaults(t *testing.T) {
 func TestFaultsCompose(t *testing.T) {
 	both(t, func(t *testing.T, net *lookleaptest.Internet, site *lookleaptest.Site) {
 		begin := time.Now()
-		site.Fault("/page", lookleaptest.Slow(time.Minute), lookleaptest.Replace("other"), lookleaptest.ContentType("text/html"))
+		site.Fault("/page", lookleaptest.Dribble(12*time.Second), lookleaptest.Replace("other"), lookleaptest.Header("Content-Type", "text/html"))
 		resp, body, err := fetch(t.Context(), net.Unguarded(), site.URL("/page"))
 		if err != nil || body != "other" || resp.Header.Get("Content-Type") != "text/html" || time.Since(begin) != time.Minute {
 			t.Error(resp, body, err, time.Since(begin))

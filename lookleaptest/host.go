@@ -134,14 +134,12 @@ func (n *Internet) lookup(ctx context.Context, host string) ([]netip.Addr, error
 	}
 	var addrs []netip.Addr
 	for _, rrtype := range []uint16{dns.TypeA, dns.TypeAAAA} {
-		reply, err := n.ask(ctx, host, rrtype)
+		answer, err := n.ask(ctx, host, rrtype)
 		if err != nil {
 			return nil, err
 		}
-		for _, rr := range reply.Answer {
-			if record, ok := recordOf(rr); ok && record.Addr.IsValid() {
-				addrs = append(addrs, record.Addr)
-			}
+		for _, record := range answer.Records {
+			addrs = append(addrs, record.Addr)
 		}
 	}
 	if len(addrs) == 0 {

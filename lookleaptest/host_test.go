@@ -31,7 +31,7 @@ func TestHostIsGuarded(t *testing.T) {
 				t.Error(url, err)
 			}
 		}
-		if d := net.Journal().Dials(); len(d) != 1 || d[0].By != "fetcher" || d[0].SNI != "shop.example" || d[0].ALPN != "h2" {
+		if d := net.Journal().Dials(); len(d) != 1 || d[0].By != "fetcher" || d[0].SNI != "shop.example" {
 			t.Errorf("%+v", d)
 		}
 		// A transport without a guard gets there.

@@ -17,14 +17,13 @@ type Connection uint8
 
 // What can happen to a connection.
 const (
-	ConnectionWorks       Connection = iota
-	ConnectionRefused                // nothing listens there
-	ConnectionLost                   // packets are lost: the client waits until its own timeout
-	ConnectionSilent                 // accepted and never answered
-	ConnectionReset                  // accepted and reset at once
-	ConnectionResetInTLS             // reset after the first bytes of the client
-	ConnectionClosedInTLS            // closed after the first bytes of the client
-	ConnectionNotTLS                 // answered without TLS
+	ConnectionWorks      Connection = iota
+	ConnectionRefused               // nothing listens there
+	ConnectionLost                  // packets are lost: the client waits until its own timeout
+	ConnectionSilent                // accepted and never answered
+	ConnectionReset                 // accepted and reset at once
+	ConnectionResetInTLS            // reset after the first bytes of the client
+	ConnectionNotTLS                // answered without TLS
 )
 
 // Dialer returns a function that connects to addresses of this internet without any guard, for the Dial field of
@@ -121,7 +120,7 @@ func (n *Internet) place(at netip.AddrPort) endpoint {
 // dial connects in memory.
 func (n *Internet) dial(ctx context.Context, by string, addr netip.AddrPort) (net.Conn, error) {
 	entry := &Dial{Time: n.clock.Now(), By: by, Addr: addr}
-	n.journal.dial(entry)
+	n.journal.update(func() { n.journal.dials = append(n.journal.dials, entry) })
 	conn, err := n.connect(ctx, entry)
 	if err != nil {
 		err = &net.OpError{Op: "dial", Net: "tcp", Addr: net.TCPAddrFromAddrPort(addr), Err: err}
@@ -150,14 +149,9 @@ func (n *Internet) connect(ctx context.Context, entry *Dial) (net.Conn, error) {
 	}
 	client, server := newConns(n.clientPort(), entry.Addr)
 	c := &serverConn{Conn: server, internet: n, at: at, dial: entry}
-	if !n.keep(c) || !n.enter() {
+	if !n.keep(c, func() { n.accept(c, place, fate) }) {
 		return nil, os.NewSyscallError("connect", errRefused)
 	}
-	n.journal.update(func() { entry.Connected = true })
-	go func() {
-		defer n.busy.Done()
-		n.accept(c, place, fate)
-	}()
 	return client, nil
 }
 
@@ -171,12 +165,9 @@ func (n *Internet) accept(c *serverConn, place endpoint, fate Connection) {
 	case ConnectionReset:
 		c.Reset()
 		return
-	case ConnectionResetInTLS, ConnectionClosedInTLS:
+	case ConnectionResetInTLS:
 		c.Read(make([]byte, 1))
-		if fate == ConnectionResetInTLS {
-			c.Reset()
-		}
-		c.Close()
+		c.Reset()
 		return
 	case ConnectionNotTLS:
 		bufio.NewReader(c).ReadByte()
@@ -194,37 +185,22 @@ func (n *Internet) accept(c *serverConn, place endpoint, fate Connection) {
 	}
 }
 
-// handshake hands the connection on when TLS is agreed.
+// handshake hands the connection on when TLS is agreed, with the site that the client asks for. A
+// name that is not here gets the first site's certificate, as with real servers.
 func (n *Internet) handshake(c *serverConn, sites []*Site) {
-	secure := tls.Server(c, n.greet(c, sites))
+	secure := tls.Server(c, &tls.Config{Time: n.clock.Now, GetConfigForClient: func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
+		n.journal.update(func() { c.dial.SNI = hello.ServerName })
+		at := slices.IndexFunc(sites, func(s *Site) bool { return s.name == plainName(hello.ServerName) })
+		return sites[max(0, at)].tlsConfig(), nil
+	}})
 	if err := secure.Handshake(); err != nil {
-		n.journal.update(func() { c.dial.Handshake = err })
 		c.Close()
 		return
 	}
-	state := secure.ConnectionState()
-	n.journal.update(func() { c.dial.TLS, c.dial.ALPN = state.Version, state.NegotiatedProtocol })
 	n.inbox.put(secure)
 }
 
-// siteFor is the site that a client asks for, or the first one.
-func siteFor(sites []*Site, name string) *Site {
-	return sites[max(0, slices.IndexFunc(sites, func(s *Site) bool { return s.name == plainName(name) }))]
-}
-
-// greet makes the TLS configuration that chooses the site by the name that the client asks for. A
-// name that is not here gets the first site's certificate, as with real servers.
-func (n *Internet) greet(c *serverConn, sites []*Site) *tls.Config {
-	return &tls.Config{
-		Time: n.clock.Now,
-		GetConfigForClient: func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
-			n.journal.update(func() { c.dial.SNI = hello.ServerName })
-			return siteFor(sites, hello.ServerName).TLSConfig(), nil
-		},
-	}
-}
-
-// serverConn is the server's end of a connection: it counts, and can be found from a request.
+// serverConn is the server's end of a connection: it counts what it reads, and can be found from a request.
 type serverConn struct {
 	net.Conn
 	internet *Internet
@@ -238,15 +214,8 @@ func (c *serverConn) Read(b []byte) (int, error) {
 	return n, err
 }
 
-func (c *serverConn) Write(b []byte) (int, error) {
-	n, err := c.Conn.Write(b)
-	c.internet.journal.update(func() { c.dial.Got += int64(n) })
-	return n, err
-}
-
 func (c *serverConn) Close() error {
 	c.internet.release(c)
-	c.internet.journal.update(func() { c.dial.Closed = true })
 	return c.Conn.Close()
 }
 

@@ -71,9 +71,6 @@ func ApproveUntil(until time.Time) Reply {
 	}
 }
 
-// ApproveUnasked approves an item that is not in the request.
-func ApproveUnasked() Reply { return Approve("lookleaptest-never-asked") }
-
 // Refuse approves nothing.
 func Refuse() Reply {
 	return func(_ context.Context, req *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
@@ -97,13 +94,6 @@ func Pending() Reply { return Fail(lookleap.ErrConsentPending) }
 func Fail(err error) Reply {
 	return func(context.Context, *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
 		return lookleap.ConsentDecision{}, err
-	}
-}
-
-// FailApproving returns an error together with a decision that approves all items.
-func FailApproving(err error) Reply {
-	return func(_ context.Context, req *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
-		return Decide(req), err
 	}
 }
 

@@ -34,11 +34,11 @@ func connectionOf(r *http.Request) *serverConn {
 // serve is the one HTTP handler: it reads the request to its end, writes it down and lets the site
 // answer.
 func (n *Internet) serve(w http.ResponseWriter, r *http.Request) {
-	if !n.enter() {
+	conn, done := connectionOf(r), make(chan struct{})
+	defer close(done)
+	if !n.keep(conn, func() { <-done }) {
 		panic(http.ErrAbortHandler)
 	}
-	defer n.busy.Done()
-	conn := connectionOf(r)
 	site := n.siteOf(conn, r)
 
 	var kept bytes.Buffer
@@ -55,8 +55,7 @@ func (n *Internet) serve(w http.ResponseWriter, r *http.Request) {
 	if r.TLS != nil {
 		entry.SNI, entry.ClientCert = r.TLS.ServerName, len(r.TLS.PeerCertificates) > 0
 	}
-	n.journal.request(entry)
-
+	n.journal.update(func() { n.journal.requests = append(n.journal.requests, entry) })
 	r.Body = io.NopCloser(bytes.NewReader(kept.Bytes()))
 	if site == nil {
 		Status(http.StatusMisdirectedRequest).ServeHTTP(w, r)

@@ -4,7 +4,6 @@ import (
 	"crypto/tls"
 	"fmt"
 	"io"
-	"io/fs"
 	"net/http"
 	"net/netip"
 	"slices"
@@ -36,17 +35,6 @@ type Site struct {
 	dialled     int
 }
 
-func newSite(n *Internet, name string, addr netip.Addr) *Site {
-	return &Site{
-		internet: n, name: name,
-		addrs:   []netip.Addr{addr},
-		ports:   []uint16{443},
-		answers: map[string]http.Handler{},
-		faults:  map[string][]Fault{},
-		maxTLS:  tls.VersionTLS13,
-	}
-}
-
 // Name returns the host name of the site.
 func (s *Site) Name() string { return s.name }
 
@@ -68,12 +56,7 @@ func (s *Site) Addr() netip.Addr {
 // At moves the site to other addresses, private ones too, and changes its DNS record.
 // Several sites may have the same address.
 func (s *Site) At(addrs ...string) *Site {
-	s.change(func() {
-		s.addrs = nil
-		for _, a := range addrs {
-			s.addrs = append(s.addrs, netip.MustParseAddr(a))
-		}
-	})
+	s.change(func() { s.addrs = parseAddrs(addrs) })
 	if _, err := netip.ParseAddr(s.name); err != nil {
 		s.internet.Name(s.name, addrs...)
 	}
@@ -143,10 +126,6 @@ func (s *Site) ClientAuth(how tls.ClientAuthType) *Site {
 func (s *Site) Connection(faults ...Connection) *Site {
 	return s.set(func() { s.connections, s.dialled = faults, 0 })
 }
-
-// Files answers all paths that have no other answer with the files of a file system, such
-// as a testing/fstest.MapFS or an embed.FS.
-func (s *Site) Files(fsys fs.FS) *Site { return s.Handle("*", http.FileServerFS(fsys)) }
 
 // Handle answers a path with a handler. The handler reads the whole body of a request, at
 // most 1 MiB, without waiting.
@@ -245,8 +224,8 @@ func (s *Site) nextConnection() Connection {
 	return fate
 }
 
-// TLSConfig returns how the site uses TLS at present, for a listener of [Internet.Listen].
-func (s *Site) TLSConfig() *tls.Config {
+// tlsConfig returns how the site uses TLS at present.
+func (s *Site) tlsConfig() *tls.Config {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	ca := s.internet.ca
@@ -283,14 +262,11 @@ func Body(mediaType, content string) http.Handler {
 func Status(code int, header ...string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		seen := map[string]bool{}
 		for i := 0; i < len(header); i += 2 {
-			name := http.CanonicalHeaderKey(header[i])
-			if !seen[name] {
-				w.Header().Del(name)
-				seen[name] = true
-			}
-			w.Header().Add(name, header[i+1])
+			w.Header().Del(header[i])
+		}
+		for i := 0; i < len(header); i += 2 {
+			w.Header().Add(header[i], header[i+1])
 		}
 		w.WriteHeader(code)
 		if code != http.StatusNoContent && code != http.StatusNotModified {

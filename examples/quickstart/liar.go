@@ -23,19 +23,19 @@ func playLiar(s *stage) error {
 	s.say("And here is what else it can do.")
 	for _, lie := range []struct {
 		path, what string
-		fault      lookleaptest.Fault
 		code       lookleap.Code
+		faults     []lookleaptest.Fault
 	}{
-		{"/half", "it stops halfway and hangs up", lookleaptest.Truncated(), lookleap.CodeTruncated},
-		{"/bomb", "some kilobytes unpack to 64 megabytes", lookleaptest.GzipBomb(64), lookleap.CodeTooLarge},
-		{"/endless", "it never stops", lookleaptest.Endless(), lookleap.CodeTooLarge},
-		{"/twice", "it packs the text twice, so that a filter sees something else", lookleaptest.GzipTwice(), lookleap.CodeEncoding},
-		{"/mislabelled", "it says that plain text is packed", lookleaptest.WrongEncoding("gzip"), lookleap.CodeEncoding},
-		{"/header", "it sends a megabyte of header first", lookleaptest.HeaderBomb(1 << 20), lookleap.CodeHeaderTooLarge},
-		{"/page", "it sends a web page instead", lookleaptest.ContentType("text/html"), lookleap.CodeMediaType},
-		{"/untyped", "it does not say what it sends", lookleaptest.ContentType(), lookleap.CodeMediaType},
+		{"/half", "it stops halfway and hangs up", lookleap.CodeTruncated, []lookleaptest.Fault{lookleaptest.Truncated()}},
+		{"/bomb", "some kilobytes unpack to 64 megabytes", lookleap.CodeTooLarge, []lookleaptest.Fault{lookleaptest.GzipBomb(64)}},
+		{"/endless", "it never stops", lookleap.CodeTooLarge, []lookleaptest.Fault{lookleaptest.Endless()}},
+		{"/twice", "it packs the text twice, so that a filter sees something else", lookleap.CodeEncoding, []lookleaptest.Fault{lookleaptest.Gzip(), lookleaptest.Gzip()}},
+		{"/mislabelled", "it says that plain text is packed", lookleap.CodeEncoding, []lookleaptest.Fault{lookleaptest.Header("Content-Encoding", "gzip")}},
+		{"/header", "it sends a megabyte of header first", lookleap.CodeHeaderTooLarge, []lookleaptest.Fault{lookleaptest.HeaderBomb(1 << 20)}},
+		{"/page", "it sends a web page instead", lookleap.CodeMediaType, []lookleaptest.Fault{lookleaptest.Header("Content-Type", "text/html")}},
+		{"/untyped", "it does not say what it sends", lookleap.CodeMediaType, []lookleaptest.Fault{lookleaptest.Header("Content-Type")}},
 	} {
-		liar.Fault(lie.path, lie.fault)
+		liar.Fault(lie.path, lie.faults...)
 		page, err := s.read(liar.URL(lie.path))
 		s.refused("read it when "+lie.what, err, lie.code)
 		if page != nil {
