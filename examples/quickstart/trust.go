@@ -10,9 +10,8 @@ import (
 )
 
 // playTrust asks who may speak for a brand.
-func playTrust(s *stage) error {
-	s.lab.Clock().Freeze() // so that the manifest below is always the same
-	s.lab.Clock().Set(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
+func playTrust(s *stage) {
+	s.freeze(2026, 3, 1, 12) // so that the manifest below is always the same
 	issue := func(at time.Time, entries ...anmltrust.Entry) (string, error) {
 		manifest, err := anmltrust.BuildManifest("brand.example", at, 0, entries...)
 		return string(manifest), err
@@ -20,14 +19,8 @@ func playTrust(s *stage) error {
 	all := anmltrust.AllSections
 	retailer := anmltrust.Entry{Domain: "retailer.example", Tier: anmltrust.Full, Scope: anmltrust.ScopeOf("interact", "knowledge", "body")}
 	cdn := anmltrust.Entry{Domain: "cdn.example", Tier: anmltrust.Display, Scope: all}
-	first, err := issue(s.lab.Clock().Now().Add(-time.Hour), retailer, cdn)
-	if err != nil {
-		return err
-	}
-	second, err := issue(s.lab.Clock().Now(), cdn)
-	if err != nil {
-		return err
-	}
+	first := must(issue(s.lab.Clock().Now().Add(-time.Hour), retailer, cdn))
+	second := must(issue(s.lab.Clock().Now(), cdn))
 	serve := func(manifest string) {
 		s.lab.Site("brand.example").Handle("/.well-known/anml-trust", lookleaptest.Body(anmltrust.ManifestMediaType, manifest))
 	}
@@ -46,16 +39,10 @@ func playTrust(s *stage) error {
 	s.say("Four servers say that they speak for brand.example. The brand's DNS record names its manifest, and the manifest names who may.")
 	a, err := speak("retailer.example", "brand.example")
 	s.allowed("let retailer.example speak for the brand", err, "the manifest lists it at Tier 2")
-	if err != nil {
-		return err
-	}
 	s.show(fmt.Sprintf("tier:  %s\nscope: %s", a.Tier, a.Scope))
 	s.fact(!a.Permits("persona", s.lab.Clock().Now()), "it may not speak as the brand's persona, which is not in its scope")
 	a, err = speak("cdn.example", "brand.example")
 	s.allowed("let cdn.example show the brand's pages", err, "the manifest lists it at Tier 1")
-	if err != nil {
-		return err
-	}
 	s.show(fmt.Sprintf("tier:  %s\nscope: %s\ncut:   %s", a.Tier, a.Scope, a.Truncated))
 	s.fact(!a.Permits("interact", s.lab.Clock().Now()), "Tier 1 offers no actions, whatever its scope says")
 	_, err = speak("brand.example", "brand.example")
@@ -75,5 +62,4 @@ func playTrust(s *stage) error {
 	s.say("The record of broken.example fails validation. Forgery looks the same as carelessness, so no one may speak for it.")
 	_, err = speak("retailer.example", "broken.example")
 	s.refused("let anyone speak for broken.example", err, lookleap.CodeDNSSECBogus)
-	return nil
 }
