@@ -44,16 +44,11 @@ type authority struct {
 
 	mu     sync.Mutex
 	serial int64
-	issued map[issue]*tls.Certificate
-}
-
-type issue struct {
-	name string
-	kind Certificate
+	issued map[string]*tls.Certificate // valid ones, by name
 }
 
 func newAuthority(name string, clock *Clock) *authority {
-	return &authority{name: name, clock: clock, issued: map[issue]*tls.Certificate{}}
+	return &authority{name: name, clock: clock, issued: map[string]*tls.Certificate{}}
 }
 
 func (a *authority) setup() {
@@ -68,7 +63,7 @@ func (a *authority) setup() {
 			BasicConstraintsValid: true,
 			IsCA:                  true,
 		}
-		a.root = parse(sign(template, template, a.key, a.key))
+		a.root = sign(template, template, a.key, a.key)
 		a.pool = x509.NewCertPool()
 		a.pool.AddCert(a.root)
 	})
@@ -80,10 +75,13 @@ func (a *authority) certificate(name string, kind Certificate) *tls.Certificate 
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	now := a.clock.Now()
-	c := a.issued[issue{name, kind}]
-	if c == nil || kind != CertificateValid || now.Before(c.Leaf.NotBefore) || now.Add(lifetime/2).After(c.Leaf.NotAfter) {
+	if kind != CertificateValid {
+		return a.issue(name, kind, now)
+	}
+	c := a.issued[name]
+	if c == nil || now.Before(c.Leaf.NotBefore) || now.Add(lifetime/2).After(c.Leaf.NotAfter) {
 		c = a.issue(name, kind, now)
-		a.issued[issue{name, kind}] = c
+		a.issued[name] = c
 	}
 	return c
 }
@@ -119,32 +117,23 @@ func (a *authority) issue(name string, kind Certificate, now time.Time) *tls.Cer
 	if kind == CertificateSelfSigned {
 		parent, key = template, a.leafKey
 	}
-	der := sign(template, parent, a.leafKey, key)
-	return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: a.leafKey, Leaf: parse(der)}
+	leaf := sign(template, parent, a.leafKey, key)
+	return &tls.Certificate{Certificate: [][]byte{leaf.Raw}, PrivateKey: a.leafKey, Leaf: leaf}
 }
 
-func newKey() *ecdsa.PrivateKey {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+func newKey() *ecdsa.PrivateKey { return must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader)) }
+
+func sign(template, parent *x509.Certificate, subject, signer *ecdsa.PrivateKey) *x509.Certificate {
+	der := must(x509.CreateCertificate(rand.Reader, template, parent, &subject.PublicKey, signer))
+	return must(x509.ParseCertificate(der))
+}
+
+// must is for errors that are faults of the test itself, or of this package.
+func must[T any](value T, err error) T {
 	if err != nil {
 		panic(err)
 	}
-	return key
-}
-
-func sign(template, parent *x509.Certificate, subject, signer *ecdsa.PrivateKey) []byte {
-	der, err := x509.CreateCertificate(rand.Reader, template, parent, &subject.PublicKey, signer)
-	if err != nil {
-		panic(err)
-	}
-	return der
-}
-
-func parse(der []byte) *x509.Certificate {
-	cert, err := x509.ParseCertificate(der)
-	if err != nil {
-		panic(err)
-	}
-	return cert
+	return value
 }
 
 // RootCAs returns the certificate authority that all sites use.

@@ -188,13 +188,11 @@ func (c *guestConn) byName(n *Internet) (netip.AddrPort, error) {
 	}}).Handshake()
 	c.in = bufio.NewReader(io.MultiReader(&peeked, c.in))
 	n.mu.Lock()
-	site := n.sites[plainName(name)]
-	n.mu.Unlock()
+	defer n.mu.Unlock()
+	site := named(n.sites, name)
 	if site == nil {
 		return netip.AddrPort{}, fmt.Errorf("no PROXY header and no site in the handshake: %q", name)
 	}
-	site.mu.Lock()
-	defer site.mu.Unlock()
 	return netip.AddrPortFrom(site.addrs[0], site.ports[0]), nil
 }
 

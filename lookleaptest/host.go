@@ -20,10 +20,7 @@ import (
 // the internet, and defaults for the rest. It connects to sites of this internet and to
 // nothing else. Its fields may be changed before its first use.
 func (n *Internet) Host() *lookleap.Host {
-	resolver, err := lookleap.NewResolver(n.ResolverOptions())
-	if err != nil {
-		panic(err) // the anchors and servers are our own
-	}
+	resolver := must(lookleap.NewResolver(n.ResolverOptions()))
 	n.closeLater(resolver)
 	return n.hostWith(resolver)
 }
@@ -87,11 +84,10 @@ func (n *Internet) Unguarded() *http.Transport {
 	return t
 }
 
-// idle closes the idle connections of a transport.
-type idle struct{ transport *http.Transport }
+type idle struct{ *http.Transport }
 
 func (i idle) Close() error {
-	i.transport.CloseIdleConnections()
+	i.CloseIdleConnections()
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"sync"
 	"testing"
 )
@@ -31,9 +32,9 @@ type Internet struct {
 	cancel context.CancelFunc
 	busy   sync.WaitGroup // what Close waits for
 
-	mu        sync.Mutex
-	sites     map[string]*Site
-	endpoints map[netip.AddrPort]*endpoint
+	mu        sync.Mutex // also of the sites
+	sites     []*Site
+	listeners map[netip.AddrPort]*inbox
 	nextAddr  netip.Addr
 	nextPort  uint16
 	open      map[io.Closer]struct{} // what Close closes
@@ -53,8 +54,7 @@ func NewInternet() *Internet {
 		clock:     newClock(),
 		journal:   &Journal{},
 		inbox:     newInbox(),
-		sites:     map[string]*Site{},
-		endpoints: map[netip.AddrPort]*endpoint{},
+		listeners: map[netip.AddrPort]*inbox{},
 		nextAddr:  firstAddr,
 		nextPort:  40000,
 		open:      map[io.Closer]struct{}{},
@@ -153,7 +153,7 @@ func (n *Internet) Site(name string) *Site {
 	name = plainName(name)
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if site := n.sites[name]; site != nil {
+	if site := named(n.sites, name); site != nil {
 		return site
 	}
 	addr, err := netip.ParseAddr(name)
@@ -165,9 +165,16 @@ func (n *Internet) Site(name string) *Site {
 		internet: n, name: name, addrs: []netip.Addr{addr}, ports: []uint16{443}, maxTLS: tls.VersionTLS13,
 		answers: map[string]http.Handler{}, faults: map[string][]Fault{},
 	}
-	n.sites[name] = site
-	n.move(site, nil, site.listensAt())
+	n.sites = append(n.sites, site)
 	return site
+}
+
+// named returns the site of that name, or nil.
+func named(sites []*Site, name string) *Site {
+	if i := slices.IndexFunc(sites, func(s *Site) bool { return s.name == plainName(name) }); i >= 0 {
+		return sites[i]
+	}
+	return nil
 }
 
 // clientPort is a fresh source address for a connection.

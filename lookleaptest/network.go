@@ -2,14 +2,13 @@ package lookleaptest
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/tls"
-	"fmt"
 	"io"
 	"net"
 	"net/netip"
 	"os"
-	"slices"
 )
 
 // Connection is what happens to a connection before HTTP begins; see [Site.Connection].
@@ -39,7 +38,7 @@ func (n *Internet) Listen(addr string) net.Listener {
 	at := netip.MustParseAddrPort(addr)
 	l := &rawListener{inbox: newInbox(), internet: n, at: at}
 	n.mu.Lock()
-	n.endpoints[at] = &endpoint{raw: l.inbox}
+	n.listeners[at] = l.inbox
 	n.mu.Unlock()
 	n.keep(l)
 	return l
@@ -55,66 +54,46 @@ func (l *rawListener) Addr() net.Addr { return net.TCPAddrFromAddrPort(l.at) }
 
 func (l *rawListener) Close() error {
 	l.internet.mu.Lock()
-	if e := l.internet.endpoints[l.at]; e != nil && e.raw == l.inbox {
-		delete(l.internet.endpoints, l.at)
+	if l.internet.listeners[l.at] == l.inbox {
+		delete(l.internet.listeners, l.at)
 	}
 	l.internet.mu.Unlock()
 	l.internet.release(l)
 	return l.inbox.Close()
 }
 
-// endpoint is one address and port with a listener: sites, or a listener of [Internet.Listen].
-type endpoint struct {
+// place is who listens at an address and port: sites, or a listener of [Internet.Listen].
+type place struct {
 	tls   bool
 	sites []*Site
 	raw   *inbox
 }
 
-// move makes a site listen at other places. The caller holds n.mu.
-func (n *Internet) move(s *Site, before, after map[netip.AddrPort]bool) {
-	for at := range before {
-		e := n.endpoints[at]
-		e.sites = slices.DeleteFunc(slices.Clone(e.sites), func(other *Site) bool { return other == s })
-		if len(e.sites) == 0 {
-			delete(n.endpoints, at)
-		}
-	}
-	for at, secure := range after {
-		e := n.endpoints[at]
-		if e == nil {
-			e = &endpoint{tls: secure}
-			n.endpoints[at] = e
-		}
-		if e.tls != secure || e.raw != nil {
-			panic(fmt.Sprintf("lookleaptest: %s speaks another protocol at %v", s.name, at))
-		}
-		e.sites = append(slices.Clone(e.sites), s)
-	}
-}
-
 // arrive is who listens at a place, and the fate of one more connection there: what strikes one
 // site strikes all.
-func (n *Internet) arrive(at netip.AddrPort) (endpoint, Connection) {
-	place := n.place(at)
-	if place.raw == nil && len(place.sites) == 0 {
-		return place, ConnectionRefused
+func (n *Internet) arrive(at netip.AddrPort) (p place, fate Connection) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if p = n.place(at); n.closed || p.raw == nil && len(p.sites) == 0 {
+		return p, ConnectionRefused
 	}
-	fate := ConnectionWorks
-	for _, s := range place.sites {
+	for _, s := range p.sites {
 		if f := s.nextConnection(); f != ConnectionWorks {
 			fate = f
 		}
 	}
-	return place, fate
+	return p, fate
 }
 
-func (n *Internet) place(at netip.AddrPort) endpoint {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if e := n.endpoints[at]; e != nil && !n.closed {
-		return *e
+// place is who listens there. The caller holds n.mu.
+func (n *Internet) place(at netip.AddrPort) place {
+	p := place{raw: n.listeners[at]}
+	for _, s := range n.sites {
+		if here, secure := s.listens(at); here && (len(p.sites) == 0 || secure == p.tls) {
+			p.sites, p.tls = append(p.sites, s), secure
+		}
 	}
-	return endpoint{}
+	return p
 }
 
 // dial connects in memory.
@@ -156,7 +135,7 @@ func (n *Internet) connect(ctx context.Context, entry *Dial) (net.Conn, error) {
 }
 
 // accept is the server's side of a new connection.
-func (n *Internet) accept(c *serverConn, place endpoint, fate Connection) {
+func (n *Internet) accept(c *serverConn, place place, fate Connection) {
 	switch fate {
 	case ConnectionSilent:
 		io.Copy(io.Discard, c)
@@ -190,8 +169,7 @@ func (n *Internet) accept(c *serverConn, place endpoint, fate Connection) {
 func (n *Internet) handshake(c *serverConn, sites []*Site) {
 	secure := tls.Server(c, &tls.Config{Time: n.clock.Now, GetConfigForClient: func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
 		n.journal.update(func() { c.dial.SNI = hello.ServerName })
-		at := slices.IndexFunc(sites, func(s *Site) bool { return s.name == plainName(hello.ServerName) })
-		return sites[max(0, at)].tlsConfig(), nil
+		return cmp.Or(named(sites, hello.ServerName), sites[0]).tlsConfig(), nil
 	}})
 	if err := secure.Handshake(); err != nil {
 		c.Close()

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 )
@@ -71,11 +70,9 @@ func (n *Internet) siteOf(conn *serverConn, r *http.Request) *Site {
 		host = name
 	}
 	host = strings.Trim(host, "[]")
-	sites := n.place(conn.at).sites
-	if i := slices.IndexFunc(sites, func(s *Site) bool { return s.name == host }); i >= 0 {
-		return sites[i]
-	}
-	return nil
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return named(n.place(conn.at).sites, host)
 }
 
 // pathOf is the path of the request as it was sent.
