@@ -7,7 +7,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
-	"encoding/pem"
 	"math/big"
 	"net"
 	"sync"
@@ -40,7 +39,6 @@ type authority struct {
 	key     *ecdsa.PrivateKey
 	leafKey *ecdsa.PrivateKey // one for all sites: nothing here is secret, and making one is the slow part
 	root    *x509.Certificate
-	pool    *x509.CertPool
 
 	mu     sync.Mutex
 	serial int64
@@ -51,7 +49,8 @@ func newAuthority(name string, clock *Clock) *authority {
 	return &authority{name: name, clock: clock, issued: map[string]*tls.Certificate{}}
 }
 
-func (a *authority) setup() {
+// certificateRoot returns the certificate of the authority.
+func (a *authority) certificateRoot() *x509.Certificate {
 	a.once.Do(func() {
 		a.key, a.leafKey = newKey(), newKey()
 		template := &x509.Certificate{
@@ -64,14 +63,13 @@ func (a *authority) setup() {
 			IsCA:                  true,
 		}
 		a.root = sign(template, template, a.key, a.key)
-		a.pool = x509.NewCertPool()
-		a.pool.AddCert(a.root)
 	})
+	return a.root
 }
 
 // certificate returns the certificate of that kind for a name, while it is valid by the clock.
 func (a *authority) certificate(name string, kind Certificate) *tls.Certificate {
-	a.setup()
+	a.certificateRoot()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	now := a.clock.Now()
@@ -138,15 +136,9 @@ func must[T any](value T, err error) T {
 
 // RootCAs returns the certificate authority that all sites use.
 func (n *Internet) RootCAs() *x509.CertPool {
-	n.ca.setup()
-	return n.ca.pool
-}
-
-// certificateAuthority returns the certificate of the authority that all sites use, as a
-// PEM file.
-func (n *Internet) certificateAuthority() []byte {
-	n.ca.setup()
-	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: n.ca.root.Raw})
+	pool := x509.NewCertPool()
+	pool.AddCert(n.ca.certificateRoot())
+	return pool
 }
 
 // ClientCertificate returns a certificate of that authority that a client may show.

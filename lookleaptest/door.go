@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
@@ -32,7 +33,7 @@ type Door struct {
 	// AnchorFile has the trust anchors of the DNS; Close removes it.
 	AnchorFile string
 
-	opened []io.Closer
+	opened []func() error // how to close what is open
 	once   sync.Once
 }
 
@@ -52,10 +53,10 @@ func (d *Door) open(n *Internet) error {
 	if err != nil {
 		return err
 	}
-	d.opened = append(d.opened, directoryOnDisk(dir))
-	d.CAFile = filepath.Join(dir, "ca.pem")
-	d.AnchorFile = filepath.Join(dir, "anchors")
-	if err := os.WriteFile(d.CAFile, n.certificateAuthority(), 0o600); err != nil {
+	d.opened = append(d.opened, func() error { return os.RemoveAll(dir) })
+	d.CAFile, d.AnchorFile = filepath.Join(dir, "ca.pem"), filepath.Join(dir, "anchors")
+	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: n.ca.certificateRoot().Raw})
+	if err := os.WriteFile(d.CAFile, authority, 0o600); err != nil {
 		return err
 	}
 	if err := os.WriteFile(d.AnchorFile, []byte(n.Anchors()+"\n"), 0o600); err != nil {
@@ -65,12 +66,12 @@ func (d *Door) open(n *Internet) error {
 	if err != nil {
 		return err
 	}
-	d.opened = append(d.opened, names)
+	d.opened = append(d.opened, names.Close)
 	door, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
-	d.opened = append(d.opened, door)
+	d.opened = append(d.opened, door.Close)
 	d.DNS, d.Addr = names.Addr, door.Addr().String()
 	return n.serveEach(door, d, n.welcome)
 }
@@ -79,17 +80,12 @@ func (d *Door) open(n *Internet) error {
 func (d *Door) Close() error {
 	var errs []error
 	d.once.Do(func() {
-		for _, c := range d.opened {
-			errs = append(errs, c.Close())
+		for _, end := range d.opened {
+			errs = append(errs, end())
 		}
 	})
 	return errors.Join(errs...)
 }
-
-// directoryOnDisk is a temporary directory that Close removes.
-type directoryOnDisk string
-
-func (d directoryOnDisk) Close() error { return os.RemoveAll(string(d)) }
 
 // Args returns the flags with which cmd/lookleap uses the door.
 func (d *Door) Args() []string {

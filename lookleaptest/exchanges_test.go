@@ -258,8 +258,8 @@ func honest(user User, ctx context.Context, req *lookleap.ConsentRequest) (lookl
 	return lookleap.ConsentDecision{Digest: req.Digest, Approved: approved}, nil
 }
 
-// deciding changes the decisions.
-func deciding(change func(d *lookleap.ConsentDecision)) dialogue {
+// decidingWith changes the decisions.
+func decidingWith(change func(d *lookleap.ConsentDecision)) dialogue {
 	return func(user User, ctx context.Context, req *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
 		d, err := honest(user, ctx, req)
 		change(&d)
@@ -291,14 +291,14 @@ func TestBrokenPrompters(t *testing.T) {
 	rejectsEach(t, prompterPromises, func(part dialogue) Engine[openPrompter] {
 		return prompters(func(_ testing.TB, user User) lookleap.ConsentPrompter { return dialogueWith{part, user} })
 	}, []broken[dialogue]{
-		{"approval", "", deciding(func(d *lookleap.ConsentDecision) {
+		{"approval", "", decidingWith(func(d *lookleap.ConsentDecision) {
 			if len(d.Approved) > 0 {
 				d.Approved = allItems
 			}
 		})},
-		{"approval", "another-digest", deciding(func(d *lookleap.ConsentDecision) { d.Digest = lookleap.Digest([]byte("another")) })},
-		{"approval", "items-not-asked", deciding(func(d *lookleap.ConsentDecision) { d.Approved = append(d.Approved, "iban") })},
-		{"approval", "approves-for-ever", deciding(func(d *lookleap.ConsentDecision) { d.Until = distant })},
+		{"approval", "another-digest", decidingWith(func(d *lookleap.ConsentDecision) { d.Digest = lookleap.Digest([]byte("another")) })},
+		{"approval", "items-not-asked", decidingWith(func(d *lookleap.ConsentDecision) { d.Approved = append(d.Approved, "iban") })},
+		{"approval", "approves-for-ever", decidingWith(func(d *lookleap.ConsentDecision) { d.Until = distant })},
 		{"refusal", "", func(user User, ctx context.Context, req *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
 			d, err := honest(user, ctx, req)
 			if len(d.Approved) == 0 {
@@ -306,7 +306,7 @@ func TestBrokenPrompters(t *testing.T) {
 			}
 			return d, err
 		}},
-		{"refusal", "refuses-for-ever", deciding(func(d *lookleap.ConsentDecision) { d.AllVersions = true })},
+		{"refusal", "refuses-for-ever", decidingWith(func(d *lookleap.ConsentDecision) { d.AllVersions = true })},
 		{"whole-request", "", func(user User, ctx context.Context, req *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
 			short := *req
 			short.Items = req.Items[:2]

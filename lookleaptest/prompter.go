@@ -62,29 +62,26 @@ func Approve(ids ...string) Reply {
 	}
 }
 
-// ApproveUntil approves all items, and the same request again until a time.
-func ApproveUntil(until time.Time) Reply {
+// deciding approves all items and then changes the decision.
+func deciding(change func(d *lookleap.ConsentDecision)) Reply {
 	return func(_ context.Context, req *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
 		d := Decide(req)
-		d.Until = until
+		change(&d)
 		return d, nil
 	}
+}
+
+// ApproveUntil approves all items, and the same request again until a time.
+func ApproveUntil(until time.Time) Reply {
+	return deciding(func(d *lookleap.ConsentDecision) { d.Until = until })
 }
 
 // Refuse approves nothing.
-func Refuse() Reply {
-	return func(_ context.Context, req *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
-		return lookleap.ConsentDecision{Digest: req.Digest}, nil
-	}
-}
+func Refuse() Reply { return deciding(func(d *lookleap.ConsentDecision) { d.Approved = nil }) }
 
 // WrongDigest approves all items of another request.
 func WrongDigest() Reply {
-	return func(_ context.Context, req *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
-		d := Decide(req)
-		d.Digest = lookleap.Digest([]byte("another request"))
-		return d, nil
-	}
+	return deciding(func(d *lookleap.ConsentDecision) { d.Digest = lookleap.Digest([]byte("another request")) })
 }
 
 // Pending returns [lookleap.ErrConsentPending]: the user decides later.
