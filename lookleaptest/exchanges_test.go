@@ -159,6 +159,7 @@ func TestOurResolvers(t *testing.T) {
 	for name, open := range map[string]openResolver{
 		"validating": newResolver,
 		"host":       func(_ testing.TB, n *Internet) lookleap.Resolver { return n.Host() },
+		"stub":       func(_ testing.TB, n *Internet) lookleap.Resolver { return n.Stub() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			accepts(t, func() Engine[openResolver] { return overInternet(open) }, resolverPromises)

@@ -21,8 +21,6 @@ func texts(a *lookleap.DNSAnswer) string {
 		switch {
 		case r.Addr.IsValid():
 			out = append(out, r.Addr.String())
-		case r.SRV != nil:
-			out = append(out, r.SRV.Target)
 		default:
 			out = append(out, r.Text)
 		}
@@ -35,7 +33,7 @@ func TestResolver(t *testing.T) {
 	net := lookleaptest.ForTest(t)
 	net.Site("shop.example").At("93.184.216.9", "2606:2800:220::9")
 	net.Name("_anml.shop.example").TXT("v=anml1; ", `query="\x`+"\x00\xff").TXT("other").TTL(time.Minute)
-	net.Name("_aiip._tcp.shop.example").SRV(1, 2, 443, "api.shop.example")
+	net.Name("_aiip._tcp.shop.example").TXT("x")
 	net.Name("www.shop.example").CNAME("shop.example").TTL(10 * time.Second)
 	net.Name("gone.shop.example").CNAME("nothing.example")
 	net.Name("a.example").CNAME("b.example")
@@ -52,7 +50,6 @@ func TestResolver(t *testing.T) {
 		{"shop.example", lookleap.TypeA, "93.184.216.9", true, 5 * time.Minute, "shop.example"},
 		{"SHOP.example", lookleap.TypeAAAA, "2606:2800:220::9", true, 5 * time.Minute, "shop.example"},
 		{"_anml.shop.example", lookleap.TypeTXT, "other|v=anml1; query=\"\\x\x00\xff", true, time.Minute, "_anml.shop.example"},
-		{"_aiip._tcp.shop.example", lookleap.TypeSRV, "api.shop.example", true, 5 * time.Minute, "_aiip._tcp.shop.example"},
 		{"www.shop.example", lookleap.TypeA, "93.184.216.9", true, 10 * time.Second, "shop.example"},
 		{"www.shop.example", lookleap.TypeTXT, "", true, 10 * time.Second, "shop.example"},
 		{"gone.shop.example", lookleap.TypeA, "", false, 5 * time.Minute, "nothing.example"},
