@@ -24,10 +24,11 @@ func TestCache(t *testing.T, e Engine[lookleap.Cache]) {
 type cacheTrial = trial[lookleap.Cache]
 
 var cachePromises = []promise[lookleap.Cache]{
-	{"missing-entry", "for a key without an entry, Get returns an error that is fs.ErrNotExist", "", ofCache(func(s records) {
-		s.lacks("never put")
-		s.lacks("")
-	})},
+	{"missing-entry", "for a key without an entry, Get returns an error that is fs.ErrNotExist", "",
+		ofCache(func(s records) {
+			s.lacks("never put")
+			s.lacks("")
+		})},
 	{"get-returns-what-was-put", "Get returns the value and the expiry of the last Put, " +
 		"and the expiry at most a second earlier", "", ofCache(records.returnsWhatWasPut)},
 	{"sizes", "values of 0 bytes to 1 MiB are stored whole", "", ofCache(records.sizes)},
@@ -57,16 +58,17 @@ var cachePromises = []promise[lookleap.Cache]{
 		s := recordsOf(r)
 		s.hangs(func() func() { return r.engine.Hang(r.TB) }, s.calls())
 	}},
-	{"damaged-data", "reading a damaged entry returns, and a new Put replaces the entry", needsDamage, func(r *cacheTrial) {
-		s := recordsOf(r)
-		s.write(key, []byte("whole"))
-		r.engine.Damage(r.TB, r.data)
-		if _, err := s.lookup(key); errors.Is(err, errHung) {
-			s.broken("Get: %v", err)
-		}
-		s.write(key, []byte("new"))
-		s.holds(key, []byte("new"))
-	}},
+	{"damaged-data", "reading a damaged entry returns, and a new Put replaces the entry", needsDamage,
+		func(r *cacheTrial) {
+			s := recordsOf(r)
+			s.write(key, []byte("whole"))
+			r.engine.Damage(r.TB, r.data)
+			if _, err := s.lookup(key); errors.Is(err, errHung) {
+				s.broken("Get: %v", err)
+			}
+			s.write(key, []byte("new"))
+			s.holds(key, []byte("new"))
+		}},
 }
 
 func ofCache(verify func(records)) func(*cacheTrial) {
@@ -124,12 +126,14 @@ func cacheExpiry(r *cacheTrial) {
 		return value, expires, err
 	}
 	holds := func(want string, expires time.Time) {
-		if value, until, err := get(); err != nil || value != want || until.After(expires) || expires.Sub(until) > time.Second {
-			r.broken("Get returned %q with the expiry %v and the error %v instead of %q with %v", value, until, err, want, expires)
+		if value, until, err := get(); err != nil || value != want || until.After(expires) ||
+			expires.Sub(until) > time.Second {
+			r.broken("Get returned %q with the expiry %v and the error %v instead of %q with %v", value, until, err,
+				want, expires)
 		}
 	}
-	for _, passed := range []time.Time{time.Now().Add(-time.Minute), time.Unix(0, 0), time.Date(1969, 1, 1, 0, 0, 0, 0, time.UTC)} {
-		passed = passed.Truncate(time.Second)
+	for _, ago := range []time.Duration{time.Minute, time.Since(time.Unix(0, 0)), time.Since(time.Unix(-1e7, 0))} {
+		passed := time.Now().Add(-ago).Truncate(time.Second)
 		put("old", passed)
 		value, until, err := get()
 		if err == nil && until.After(passed) {

@@ -33,7 +33,8 @@ var prompterPromises = []promise[openPrompter]{
 	{"refusal", "a user who approves nothing is reported as a decision without items, for what was shown only, " +
 		"or as an error that is not ErrConsentPending", "", promptsRefusal},
 	{"whole-request", "the user is shown the whole request, and the prompter does not change it", "", promptsWhole},
-	{"no-answer", "if the context ends before the user answers, PromptConsent returns and nothing is approved", "", promptsSilence},
+	{"no-answer", "if the context ends before the user answers, PromptConsent returns and nothing is approved", "",
+		promptsSilence},
 	{"asked-again", "the user is asked about each request, also about a second one that looks the same", "", promptsAgain},
 	{"concurrent-use", "of concurrent requests each gets the decision about itself", "", promptsConcurrent},
 }
@@ -67,12 +68,18 @@ func approves(ids []string) User {
 }
 
 // ask asks the prompter of a user.
-func ask(r *trial[openPrompter], ctx context.Context, p lookleap.ConsentPrompter, req *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
-	return attemptIn(&r.probe, ctx, func(ctx context.Context) (lookleap.ConsentDecision, error) { return p.PromptConsent(ctx, req) })
+func ask(
+	r *trial[openPrompter], ctx context.Context, p lookleap.ConsentPrompter, req *lookleap.ConsentRequest,
+) (lookleap.ConsentDecision, error) {
+	return attemptIn(&r.probe, ctx, func(ctx context.Context) (lookleap.ConsentDecision, error) {
+		return p.PromptConsent(ctx, req)
+	})
 }
 
 // decides checks that a decision is about a request and approves these items.
-func decides(r *trial[openPrompter], req *lookleap.ConsentRequest, d lookleap.ConsentDecision, err error, want []string) {
+func decides(
+	r *trial[openPrompter], req *lookleap.ConsentRequest, d lookleap.ConsentDecision, err error, want []string,
+) {
 	r.Helper()
 	got, want := slices.Sorted(slices.Values(d.Approved)), slices.Sorted(slices.Values(want))
 	if err != nil || d.Digest != req.Digest || !slices.Equal(got, want) {

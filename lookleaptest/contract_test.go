@@ -121,7 +121,8 @@ func inForm[T any](t *testing.T, promises []promise[T]) {
 	t.Helper()
 	seen := map[string]bool{}
 	for _, p := range promises {
-		if seen[p.name] || p.name != strings.ToLower(p.name) || len("contract-"+p.name) > 40 || p.text == "" || strings.HasSuffix(p.text, ".") {
+		if seen[p.name] || p.name != strings.ToLower(p.name) || len("contract-"+p.name) > 40 || p.text == "" ||
+			strings.HasSuffix(p.text, ".") {
 			t.Errorf("the name or text of %q is not in form: %q", p.name, p.text)
 		}
 		seen[p.name] = true

@@ -74,7 +74,8 @@ func TestDoorByName(t *testing.T) {
 
 func TestDoorByAddress(t *testing.T) {
 	net := lookleaptest.ForTest(t)
-	one := net.Site("one.example").At("93.184.216.70", "2606:2800:220::70").Ports(443, 8443).Plain().File("/", "text/plain", "one")
+	one := net.Site("one.example").At("93.184.216.70", "2606:2800:220::70").Ports(443, 8443).Plain().File("/",
+		"text/plain", "one")
 	net.Site("two.example").At("93.184.216.71").Connection(lookleaptest.ConnectionRefused).File("/", "text/plain", "two")
 	l := open(t, net)
 	for _, addr := range []string{"93.184.216.70:443", "93.184.216.70:8443", "[2606:2800:220::70]:443"} {
@@ -136,7 +137,8 @@ func TestCurl(t *testing.T) {
 	net := lookleaptest.ForTest(t)
 	net.Site("shop.example").File("/", "text/plain", "hello, curl")
 	l := open(t, net)
-	cmd := exec.Command(curl, append([]string{"--cacert", l.CAFile, "--connect-to", "::" + l.Addr}, "--silent", "--show-error", "--noproxy", "*", "https://shop.example/")...)
+	cmd := exec.Command(curl, append([]string{"--cacert", l.CAFile, "--connect-to", "::" + l.Addr}, "--silent",
+		"--show-error", "--noproxy", "*", "https://shop.example/")...)
 	if out, err := cmd.CombinedOutput(); err != nil || string(out) != "hello, curl" {
 		t.Errorf("%v %s", err, out)
 	}
@@ -159,16 +161,19 @@ func TestDoor(t *testing.T) {
 	}
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(pem)
-	resolver, err := lookleap.NewResolver(lookleap.ResolverOptions{Servers: []string{"udp://" + door.DNS}, Anchors: n.Anchors()})
+	resolver, err := lookleap.NewResolver(lookleap.ResolverOptions{Servers: []string{"udp://" + door.DNS},
+		Anchors: n.Anchors()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	host := &lookleap.Host{Resolver: resolver}
-	host.Fetcher = lookleap.NewFetcher(lookleap.FetcherOptions{Resolver: host, RootCAs: roots, Dial: lookleaptest.Via(door.Addr)})
+	host.Fetcher = lookleap.NewFetcher(lookleap.FetcherOptions{Resolver: host, RootCAs: roots,
+		Dial: lookleaptest.Via(door.Addr)})
 	if body, err := get(t, host, "https://shop.example/"); err != nil || body != "welcome" {
 		t.Error(body, err)
 	}
-	if answer, err := host.Lookup(t.Context(), "shop.example", lookleap.TypeA); err != nil || answer.DNSSEC != lookleap.Secure {
+	if answer, err := host.Lookup(t.Context(), "shop.example", lookleap.TypeA); err != nil ||
+		answer.DNSSEC != lookleap.Secure {
 		t.Error(answer, err)
 	}
 	if _, err := get(t, host, "https://printer.example/"); !errors.Is(err, lookleap.ErrDenied) {

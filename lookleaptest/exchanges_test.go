@@ -172,7 +172,8 @@ func TestOurResolvers(t *testing.T) {
 	})
 }
 
-type lookup func(next lookleap.Resolver, ctx context.Context, name string, t lookleap.RRType) (*lookleap.DNSAnswer, error)
+type lookup func(next lookleap.Resolver, ctx context.Context, name string,
+	t lookleap.RRType) (*lookleap.DNSAnswer, error)
 
 // wrapped is a resolver with code of its own before another one.
 type wrapped struct {
@@ -205,36 +206,40 @@ func TestBrokenResolvers(t *testing.T) {
 		{"aliases", "", answering(func(name string, a *lookleap.DNSAnswer) { a.Name = name })},
 		{"aliases", "always-secure", answering(func(_ string, a *lookleap.DNSAnswer) { a.DNSSEC = lookleap.Secure })},
 		{"aliases", "final-dot", answering(func(_ string, a *lookleap.DNSAnswer) { a.Name += "." })},
-		{"missing-record", "", func(next lookleap.Resolver, ctx context.Context, name string, t lookleap.RRType) (*lookleap.DNSAnswer, error) {
-			answer, err := next.Lookup(ctx, name, t)
-			if err == nil && len(answer.Records) == 0 {
-				return nil, &net.DNSError{Err: "no such host", Name: name, IsNotFound: true}
-			}
-			return answer, err
-		}},
-		{"failures-are-errors", "", func(next lookleap.Resolver, ctx context.Context, name string, t lookleap.RRType) (*lookleap.DNSAnswer, error) {
-			answer, err := next.Lookup(ctx, name, t)
-			if err != nil && ctx.Err() == nil {
-				return &lookleap.DNSAnswer{Name: name}, nil
-			}
-			return answer, err
-		}},
+		{"missing-record", "",
+			func(next lookleap.Resolver, ctx context.Context, name string, t lookleap.RRType) (*lookleap.DNSAnswer, error) {
+				answer, err := next.Lookup(ctx, name, t)
+				if err == nil && len(answer.Records) == 0 {
+					return nil, &net.DNSError{Err: "no such host", Name: name, IsNotFound: true}
+				}
+				return answer, err
+			}},
+		{"failures-are-errors", "",
+			func(next lookleap.Resolver, ctx context.Context, name string, t lookleap.RRType) (*lookleap.DNSAnswer, error) {
+				answer, err := next.Lookup(ctx, name, t)
+				if err != nil && ctx.Err() == nil {
+					return &lookleap.DNSAnswer{Name: name}, nil
+				}
+				return answer, err
+			}},
 		{"dnssec", "", answering(func(_ string, a *lookleap.DNSAnswer) { a.DNSSEC = lookleap.Secure })},
 		{"dnssec", "never-secure", answering(func(_ string, a *lookleap.DNSAnswer) { a.DNSSEC = lookleap.Insecure })},
 		{"ttl", "", answering(func(_ string, a *lookleap.DNSAnswer) { a.TTL = 24 * time.Hour })},
-		{"cancellation", "", func(_ lookleap.Resolver, ctx context.Context, name string, t lookleap.RRType) (*lookleap.DNSAnswer, error) {
-			time.Sleep(time.Minute)
-			return &lookleap.DNSAnswer{Name: name}, nil
-		}},
-		{"concurrent-use", "", func(next lookleap.Resolver, ctx context.Context, name string, t lookleap.RRType) (*lookleap.DNSAnswer, error) {
-			mu.Lock()
-			last = name
-			mu.Unlock()
-			time.Sleep(time.Microsecond)
-			mu.Lock()
-			defer mu.Unlock()
-			return next.Lookup(ctx, last, t)
-		}},
+		{"cancellation", "",
+			func(_ lookleap.Resolver, ctx context.Context, name string, t lookleap.RRType) (*lookleap.DNSAnswer, error) {
+				time.Sleep(time.Minute)
+				return &lookleap.DNSAnswer{Name: name}, nil
+			}},
+		{"concurrent-use", "",
+			func(next lookleap.Resolver, ctx context.Context, name string, t lookleap.RRType) (*lookleap.DNSAnswer, error) {
+				mu.Lock()
+				last = name
+				mu.Unlock()
+				time.Sleep(time.Microsecond)
+				mu.Lock()
+				defer mu.Unlock()
+				return next.Lookup(ctx, last, t)
+			}},
 	})
 }
 
@@ -297,8 +302,10 @@ func TestBrokenPrompters(t *testing.T) {
 				d.Approved = allItems
 			}
 		})},
-		{"approval", "another-digest", decidingWith(func(d *lookleap.ConsentDecision) { d.Digest = lookleap.Digest([]byte("another")) })},
-		{"approval", "items-not-asked", decidingWith(func(d *lookleap.ConsentDecision) { d.Approved = append(d.Approved, "iban") })},
+		{"approval", "another-digest",
+			decidingWith(func(d *lookleap.ConsentDecision) { d.Digest = lookleap.Digest([]byte("another")) })},
+		{"approval", "items-not-asked",
+			decidingWith(func(d *lookleap.ConsentDecision) { d.Approved = append(d.Approved, "iban") })},
 		{"approval", "approves-for-ever", decidingWith(func(d *lookleap.ConsentDecision) { d.Until = distant })},
 		{"refusal", "", func(user User, ctx context.Context, req *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
 			d, err := honest(user, ctx, req)
@@ -308,31 +315,35 @@ func TestBrokenPrompters(t *testing.T) {
 			return d, err
 		}},
 		{"refusal", "refuses-for-ever", decidingWith(func(d *lookleap.ConsentDecision) { d.AllVersions = true })},
-		{"whole-request", "", func(user User, ctx context.Context, req *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
-			short := *req
-			short.Items = req.Items[:2]
-			return honest(user, ctx, &short)
-		}},
-		{"no-answer", "", func(user User, ctx context.Context, req *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
-			return lookleap.ConsentDecision{Digest: req.Digest, Approved: user(ctx, req)}, nil
-		}},
-		{"asked-again", "", func(user User, ctx context.Context, req *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
-			if d, ok := remembered[req.Summary]; ok {
-				d.Digest = req.Digest
-				return d, nil
-			}
-			d, err := honest(user, ctx, req)
-			remembered[req.Summary] = d
-			return d, err
-		}},
-		{"concurrent-use", "", func(user User, ctx context.Context, req *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
-			mu.Lock()
-			last = req
-			mu.Unlock()
-			time.Sleep(time.Microsecond)
-			mu.Lock()
-			defer mu.Unlock()
-			return honest(user, ctx, last)
-		}},
+		{"whole-request", "",
+			func(user User, ctx context.Context, req *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+				short := *req
+				short.Items = req.Items[:2]
+				return honest(user, ctx, &short)
+			}},
+		{"no-answer", "",
+			func(user User, ctx context.Context, req *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+				return lookleap.ConsentDecision{Digest: req.Digest, Approved: user(ctx, req)}, nil
+			}},
+		{"asked-again", "",
+			func(user User, ctx context.Context, req *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+				if d, ok := remembered[req.Summary]; ok {
+					d.Digest = req.Digest
+					return d, nil
+				}
+				d, err := honest(user, ctx, req)
+				remembered[req.Summary] = d
+				return d, err
+			}},
+		{"concurrent-use", "",
+			func(user User, ctx context.Context, req *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+				mu.Lock()
+				last = req
+				mu.Unlock()
+				time.Sleep(time.Microsecond)
+				mu.Lock()
+				defer mu.Unlock()
+				return honest(user, ctx, last)
+			}},
 	})
 }

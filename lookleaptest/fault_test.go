@@ -62,7 +62,8 @@ func TestSlowFaults(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 				defer cancel()
 				var header time.Duration
-				ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotFirstResponseByte: func() { header = time.Since(begin) }})
+				ctx = httptrace.WithClientTrace(ctx,
+					&httptrace.ClientTrace{GotFirstResponseByte: func() { header = time.Since(begin) }})
 				_, body, err := fetch(ctx, net.Unguarded(), site.URL("/page"))
 				if header != c.header {
 					t.Error("the header took", header)
@@ -83,7 +84,8 @@ func TestSlowFollowsTheClock(t *testing.T) {
 	net := lookleaptest.ForTest(t)
 	net.Clock().Freeze()
 	arrived, done := make(chan struct{}), make(chan string)
-	site := net.Site("shop.example").File("/page", "text/plain", page).Fault("/page", arrival(arrived), lookleaptest.Delay(time.Hour))
+	site := net.Site("shop.example").File("/page", "text/plain", page).Fault("/page", arrival(arrived),
+		lookleaptest.Delay(time.Hour))
 	go func() {
 		_, body, _ := fetch(t.Context(), net.Unguarded(), site.URL("/page"))
 		done <- body
@@ -171,7 +173,8 @@ func TestRawFaults(t *testing.T) {
 			}
 		}
 		site.Fault("/page", lookleaptest.Raw("this is no HTTP"))
-		if _, _, err := fetch(t.Context(), net.Unguarded(), site.URL("/page")); err == nil || !strings.Contains(err.Error(), "malformed HTTP") {
+		if _, _, err := fetch(t.Context(), net.Unguarded(), site.URL("/page")); err == nil ||
+			!strings.Contains(err.Error(), "malformed HTTP") {
 			t.Error(err)
 		}
 	})
@@ -180,9 +183,11 @@ func TestRawFaults(t *testing.T) {
 func TestFaultsCompose(t *testing.T) {
 	both(t, func(t *testing.T, net *lookleaptest.Internet, site *lookleaptest.Site) {
 		begin := time.Now()
-		site.Fault("/page", lookleaptest.Dribble(12*time.Second), lookleaptest.Replace("other"), lookleaptest.Header("Content-Type", "text/html"))
+		site.Fault("/page", lookleaptest.Dribble(12*time.Second), lookleaptest.Replace("other"),
+			lookleaptest.Header("Content-Type", "text/html"))
 		resp, body, err := fetch(t.Context(), net.Unguarded(), site.URL("/page"))
-		if err != nil || body != "other" || resp.Header.Get("Content-Type") != "text/html" || time.Since(begin) != time.Minute {
+		if err != nil || body != "other" || resp.Header.Get("Content-Type") != "text/html" ||
+			time.Since(begin) != time.Minute {
 			t.Error(resp, body, err, time.Since(begin))
 		}
 		site.Fault("/page")

@@ -72,7 +72,9 @@ func ofFetcher(verify func(fetcherScript)) func(*trial[openFetcher]) {
 const maxScriptBody = 1 << 20
 
 // send sends a request and reads the whole response.
-func (s fetcherScript) send(ctx context.Context, method, path, body string, header ...string) (resp *http.Response, text string, err error) {
+func (s fetcherScript) send(
+	ctx context.Context, method, path, body string, header ...string,
+) (resp *http.Response, text string, err error) {
 	req, err := http.NewRequestWithContext(ctx, method, s.site.URL(path), strings.NewReader(body))
 	s.must(err, "NewRequest")
 	for i := 0; i+1 < len(header); i += 2 {
@@ -121,7 +123,8 @@ func (s fetcherScript) once() {
 	s.arrived(1)
 	got := s.net.Journal().Requests()[0]
 	switch {
-	case got.Method != "POST" || got.Target != "/order?a=%20b" || string(got.Body) != "tea" || got.Header.Get("X-Question") != "6 times 7":
+	case got.Method != "POST" || got.Target != "/order?a=%20b" || string(got.Body) != "tea" ||
+		got.Header.Get("X-Question") != "6 times 7":
 		s.broken("the request arrived as %s %s with the body %q", got.Method, got.Target, got.Body)
 	case resp.StatusCode != http.StatusCreated || resp.Header.Get("X-Answer") != "42" || text != "tea":
 		s.broken("the response was returned as %s with the body %q", resp.Status, text)

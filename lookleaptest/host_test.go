@@ -122,7 +122,8 @@ func TestHostReachesOnlyTheInternet(t *testing.T) {
 	if dials := n.Journal().Dials("192.168.0.9", "127.0.0.1", "169.254.169.254", "::1"); len(dials) != 0 {
 		t.Error(dials)
 	}
-	if body, err := get(t, n.Unguarded(), printer.URL("/")); err != nil || body != "secret" || n.Journal().Bytes("192.168.0.9") == 0 {
+	if body, err := get(t, n.Unguarded(), printer.URL("/")); err != nil || body != "secret" ||
+		n.Journal().Bytes("192.168.0.9") == 0 {
 		t.Errorf("the refused request would not have arrived: %q, %v", body, err)
 	}
 }

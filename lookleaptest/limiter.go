@@ -22,7 +22,8 @@ func TestLimiter(t *testing.T, e Engine[lookleap.Limiter]) {
 var limiterPromises = []promise[lookleap.Limiter]{
 	{"limit", "Take grants the limit of the Rate that it is called with, " +
 		"and then returns the wait until the oldest use leaves the window", "", ofLimiter(limiterScript.limits)},
-	{"keys-with-each-byte", "two keys that differ in one byte are counted separately", "", ofLimiter(limiterScript.distinctKeys)},
+	{"keys-with-each-byte", "two keys that differ in one byte are counted separately", "",
+		ofLimiter(limiterScript.distinctKeys)},
 	{"wait-counts-nothing", "Wait returns what Take would and counts nothing, " +
 		"and a Take that is not granted counts nothing", "", ofLimiter(limiterScript.waits)},
 	{"window-rolls", "in no window are more uses granted than the limit, and a use is granted after the wait " +
@@ -115,7 +116,9 @@ func (s limiterScript) distinctKeys() {
 	for _, key := range awkwardKeys() {
 		s.waitsFor(1, time.Hour, key, once)
 	}
-	for _, keys := range [][]string{{"held/a", "held/A"}, {"HELD/a", "Held/a"}, {"held\x00a", "held\x00b", "held"}, {"held/", "held"}} {
+	for _, keys := range [][]string{
+		{"held/a", "held/A"}, {"HELD/a", "Held/a"}, {"held\x00a", "held\x00b", "held"}, {"held/", "held"},
+	} {
 		s.hold(keys[0], time.Hour)
 		for _, other := range keys[1:] {
 			if wait := max(s.wait(other, perHour), s.take(other, perHour)); wait != 0 {
@@ -243,7 +246,9 @@ func (s limiterScript) cancelled() {
 	if granted > perHour.Limit {
 		s.broken("%d uses were granted, and the limit is %d", granted, perHour.Limit)
 	}
-	_, err := attemptIn(&s.probe, cancelled(), func(ctx context.Context) (any, error) { return nil, s.Hold(ctx, "held", time.Hour) })
+	_, err := attemptIn(&s.probe, cancelled(), func(ctx context.Context) (any, error) {
+		return nil, s.Hold(ctx, "held", time.Hour)
+	})
 	if errors.Is(err, errHung) {
 		s.broken("Hold: %v", err)
 	}

@@ -167,10 +167,11 @@ func (n *Internet) accept(c *serverConn, place place, fate Connection) {
 // handshake hands the connection on when TLS is agreed, with the site that the client asks for. A
 // name that is not here gets the first site's certificate, as with real servers.
 func (n *Internet) handshake(c *serverConn, sites []*Site) {
-	secure := tls.Server(c, &tls.Config{Time: n.clock.Now, GetConfigForClient: func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
+	choose := func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
 		n.journal.update(func() { c.dial.SNI = hello.ServerName })
 		return cmp.Or(named(sites, hello.ServerName), sites[0]).tlsConfig(), nil
-	}})
+	}
+	secure := tls.Server(c, &tls.Config{Time: n.clock.Now, GetConfigForClient: choose})
 	if err := secure.Handshake(); err != nil {
 		c.Close()
 		return

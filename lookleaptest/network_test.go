@@ -30,7 +30,10 @@ func TestConnectionFates(t *testing.T) {
 		"Silent":     {lookleaptest.ConnectionSilent, 30 * time.Second, is(context.DeadlineExceeded)},
 		"ResetFirst": {lookleaptest.ConnectionReset, 0, is(lookleaptest.ErrReset)},
 		"ResetHello": {lookleaptest.ConnectionResetInTLS, 0, is(lookleaptest.ErrReset)},
-		"NotTLS":     {lookleaptest.ConnectionNotTLS, 0, func(err error) bool { return strings.Contains(err.Error(), "does not look like a TLS") }},
+		"NotTLS": {lookleaptest.ConnectionNotTLS, 0, func(err error) bool {
+			return strings.Contains(err.Error(),
+				"does not look like a TLS")
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -74,7 +77,8 @@ func TestCertificates(t *testing.T) {
 			if !c.want(err) {
 				t.Error(err)
 			}
-			if n := len(net.Journal().Requests()); (n == 1) != (c.kind == lookleaptest.CertificateValid || c.kind == lookleaptest.CertificateSharedName) {
+			if n := len(net.Journal().Requests()); (n == 1) != (c.kind == lookleaptest.CertificateValid ||
+				c.kind == lookleaptest.CertificateSharedName) {
 				t.Error(n, "requests arrived")
 			}
 		})
@@ -96,7 +100,8 @@ func invalid(reason x509.InvalidReason) func(error) bool {
 func TestOldTLS(t *testing.T) {
 	net := lookleaptest.ForTest(t)
 	site := net.Site("shop.example").MaxTLS(tls.VersionTLS11).File("/", "text/plain", "hi")
-	if _, _, err := fetch(t.Context(), net.Unguarded(), site.URL("/")); err == nil || !strings.Contains(err.Error(), "protocol version") {
+	if _, _, err := fetch(t.Context(), net.Unguarded(), site.URL("/")); err == nil ||
+		!strings.Contains(err.Error(), "protocol version") {
 		t.Error(err)
 	}
 	lax := net.Unguarded()
@@ -167,7 +172,8 @@ func TestPlaces(t *testing.T) {
 func TestCloseEndsEverything(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		net := lookleaptest.NewInternet()
-		site := net.Site("shop.example").Fault("/stall", lookleaptest.Stall()).Fault("/endless", lookleaptest.Endless()).Fault("/slow", lookleaptest.Delay(time.Hour))
+		site := net.Site("shop.example").Fault("/stall", lookleaptest.Stall()).Fault("/endless",
+			lookleaptest.Endless()).Fault("/slow", lookleaptest.Delay(time.Hour))
 		net.Site("silent.example").Connection(lookleaptest.ConnectionSilent)
 		net.Site("lost.example").Connection(lookleaptest.ConnectionLost)
 		done := make(chan error)

@@ -20,7 +20,8 @@ func TestNotInProduction(t *testing.T) {
 		t.Fatal("the packages were not listed")
 	}
 	for _, dep := range deps {
-		if dep == "testing" || strings.Contains(dep, "/lookleaptest") || strings.HasSuffix(dep, "lookleap/internal/test/zone") {
+		if dep == "testing" || strings.Contains(dep, "/lookleaptest") ||
+			strings.HasSuffix(dep, "lookleap/internal/test/zone") {
 			t.Errorf("a package that agents use imports %s", dep)
 		}
 	}

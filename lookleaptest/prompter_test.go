@@ -71,13 +71,15 @@ func TestHangAndPanic(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		host := &lookleap.Host{Prompter: lookleaptest.NewPrompter(t, lookleaptest.Hang(), lookleaptest.Panic("ouch"), lookleaptest.After(time.Hour, lookleaptest.Approve()))}
-		if _, err := host.PromptConsent(ctx, request()); !errors.Is(err, lookleap.ErrConsentRefused) || time.Since(begin) != time.Minute {
+		if _, err := host.PromptConsent(ctx, request()); !errors.Is(err, lookleap.ErrConsentRefused) ||
+			time.Since(begin) != time.Minute {
 			t.Error(err, time.Since(begin))
 		}
 		if _, err := host.PromptConsent(t.Context(), request()); !errors.Is(err, lookleap.ErrConsentRefused) {
 			t.Error(err)
 		}
-		if d, err := host.PromptConsent(t.Context(), request()); err != nil || len(d.Approved) != 2 || time.Since(begin) < time.Hour {
+		if d, err := host.PromptConsent(t.Context(), request()); err != nil || len(d.Approved) != 2 ||
+			time.Since(begin) < time.Hour {
 			t.Error(d, err)
 		}
 	})

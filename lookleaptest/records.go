@@ -44,7 +44,8 @@ func (s records) remove(key string) {
 func (s records) holds(key string, value []byte) {
 	s.Helper()
 	if got, err := s.lookup(key); err != nil || !bytes.Equal(got, value) {
-		s.broken("Get(%s) returned %s and the error %v instead of %s", shown(key), shown(string(got)), err, shown(string(value)))
+		s.broken("Get(%s) returned %s and the error %v instead of %s", shown(key), shown(string(got)), err,
+			shown(string(value)))
 	}
 }
 

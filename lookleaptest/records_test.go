@@ -227,7 +227,10 @@ func TestOurCaches(t *testing.T) {
 
 func TestOurStores(t *testing.T) {
 	t.Run("memory", func(t *testing.T) {
-		TestStore(t, Engine[lookleap.Store]{Open: func(testing.TB, string) lookleap.Store { return lookleap.NewMemoryStore() }, Private: true})
+		TestStore(t, Engine[lookleap.Store]{Open: func(testing.TB,
+			string) lookleap.Store {
+			return lookleap.NewMemoryStore()
+		}, Private: true})
 	})
 	t.Run("directory", func(t *testing.T) {
 		open, at := inDirectory(func(t testing.TB, dir string) lookleap.Store {
@@ -311,7 +314,8 @@ var brokenRecords = []brokenRecord{
 			return next.swap(r)
 		}
 	}},
-	{"sizes", "get-returns-what-was-put", "cuts-at-64-KiB", putting(func(r *call) { r.value = r.value[:min(len(r.value), 65535)] })},
+	{"sizes", "get-returns-what-was-put", "cuts-at-64-KiB",
+		putting(func(r *call) { r.value = r.value[:min(len(r.value), 65535)] })},
 	{"keys-with-each-byte", "keys-with-each-byte", "ends-at-NUL", renamed(uptoNUL)},
 	{"keys-with-each-byte", "keys-with-each-byte", "lower-case", renamed(strings.ToLower)},
 	{"keys-with-each-byte", "keys-with-each-byte", "valid-UTF-8", renamed(validUTF8)},
@@ -415,12 +419,18 @@ var brokenRecords = []brokenRecord{
 		swapped, err := next.swap(r)
 		return swapped, errors.Join(err, next.put(r))
 	})},
-	{"compare-and-swap", "put-compares", "old-longer-than-stored", comparing(func(stored, old []byte) bool { return bytes.HasPrefix(old, stored) })},
+	{"compare-and-swap", "put-compares", "old-longer-than-stored", comparing(func(stored,
+		old []byte) bool {
+		return bytes.HasPrefix(old, stored)
+	})},
 	{"compare-and-swap", "put-compares", "any-letter-case", comparing(bytes.EqualFold)},
 	{"compare-and-swap", "put-compares", "first-64-bytes", comparing(func(stored, old []byte) bool {
 		return bytes.Equal(stored[:min(64, len(stored))], old[:min(64, len(old))])
 	})},
-	{"compare-and-swap", "put-compares", "same-length", comparing(func(stored, old []byte) bool { return len(stored) == len(old) })},
+	{"compare-and-swap", "put-compares", "same-length", comparing(func(stored,
+		old []byte) bool {
+		return len(stored) == len(old)
+	})},
 	{"compare-and-swap", "put-compares", "empty-old-is-missing", swapping(func(next calls, r call) (bool, error) {
 		if _, _, err := next.get(r); errors.Is(err, fs.ErrNotExist) && len(r.old) == 0 {
 			r.old = nil
@@ -475,7 +485,10 @@ var brokenRecords = []brokenRecord{
 		swapped, err := next.swap(r)
 		return swapped || errors.Is(err, context.Canceled), unlessCancelled(err)
 	})},
-	{"", "cancellation", "delete-is-nil", deleting(func(next calls, r call) error { return unlessCancelled(next.del(r)) })},
+	{"", "cancellation", "delete-is-nil", deleting(func(next calls,
+		r call) error {
+		return unlessCancelled(next.del(r))
+	})},
 	{"", "cancellation", "keys-are-missing", listing(func(next calls, r call) ([]string, error) {
 		keys, err := next.keys(r)
 		return keys, unlessCancelled(err)

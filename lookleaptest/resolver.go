@@ -54,14 +54,18 @@ func ofResolver(verify func(resolverScript)) func(*trial[openResolver]) {
 }
 
 func (s resolverScript) lookup(name string, t lookleap.RRType) (*lookleap.DNSAnswer, error) {
-	return attempt(&s.probe, func(ctx context.Context) (*lookleap.DNSAnswer, error) { return s.resolver.Lookup(ctx, name, t) })
+	return attempt(&s.probe, func(ctx context.Context) (*lookleap.DNSAnswer, error) {
+		return s.resolver.Lookup(ctx, name, t)
+	})
 }
 
 // fails returns the error of a lookup with a short deadline, or with a context that has ended.
 func (s resolverScript) fails(ctx context.Context, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, s.patience/50)
 	defer cancel()
-	_, err := attemptIn(&s.probe, ctx, func(ctx context.Context) (any, error) { return s.resolver.Lookup(ctx, name, lookleap.TypeA) })
+	_, err := attemptIn(&s.probe, ctx, func(ctx context.Context) (any, error) {
+		return s.resolver.Lookup(ctx, name, lookleap.TypeA)
+	})
 	return err
 }
 
@@ -94,10 +98,12 @@ func (s resolverScript) finds(name string, t lookleap.RRType, want ...lookleap.R
 }
 
 func (s resolverScript) records() {
-	s.net.Name("shop.example", "93.184.217.1", "93.184.217.2", "2606:2800:220:1::1").TXT("first ", "part").TXT("v=b; \\ \"c\"")
+	s.net.Name("shop.example", "93.184.217.1", "93.184.217.2", "2606:2800:220:1::1").TXT("first ",
+		"part").TXT("v=b; \\ \"c\"")
 	s.net.Name("_svc._tcp.shop.example").SRV(1, 2, 8443, "api.shop.example")
 	s.finds("shop.example", lookleap.TypeA,
-		lookleap.Record{Addr: netip.MustParseAddr("93.184.217.1")}, lookleap.Record{Addr: netip.MustParseAddr("93.184.217.2")})
+		lookleap.Record{Addr: netip.MustParseAddr("93.184.217.1")},
+		lookleap.Record{Addr: netip.MustParseAddr("93.184.217.2")})
 	s.finds("shop.example", lookleap.TypeAAAA, lookleap.Record{Addr: netip.MustParseAddr("2606:2800:220:1::1")})
 	s.finds("shop.example", lookleap.TypeTXT, lookleap.Record{Text: "first part"}, lookleap.Record{Text: "v=b; \\ \"c\""})
 	s.finds("_svc._tcp.shop.example", lookleap.TypeSRV,
@@ -133,7 +139,8 @@ func (s resolverScript) failures() {
 	s.net.Name("a.example", "93.184.217.1").ServFail()
 	s.net.Name("b.example", "93.184.217.1").Refuse()
 	s.net.Name("c.example", "93.184.217.1").Drop()
-	for what, host := range map[string]string{"fails": "a.example", "refuses": "b.example", "does not answer": "c.example"} {
+	hosts := map[string]string{"fails": "a.example", "refuses": "b.example", "does not answer": "c.example"}
+	for what, host := range hosts {
 		err := s.fails(context.Background(), host)
 		if err == nil || errors.Is(err, errHung) || errors.Is(err, lookleap.ErrBogus) {
 			s.broken("for a server that %s, Lookup returned the error %v", what, err)
@@ -162,7 +169,8 @@ func (s resolverScript) signed() {
 
 func (s resolverScript) ttl() {
 	s.net.Name("short.example").TXT("text").TTL(30 * time.Second)
-	if got := s.finds("short.example", lookleap.TypeTXT, lookleap.Record{Text: "text"}); got.TTL < 0 || got.TTL > 30*time.Second {
+	if got := s.finds("short.example", lookleap.TypeTXT, lookleap.Record{Text: "text"}); got.TTL < 0 ||
+		got.TTL > 30*time.Second {
 		s.broken("the answer with a record of 30 s has the TTL %v", got.TTL)
 	}
 }

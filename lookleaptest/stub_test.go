@@ -49,7 +49,8 @@ func TestResolver(t *testing.T) {
 	}{
 		{"shop.example", lookleap.TypeA, "93.184.216.9", true, 5 * time.Minute, "shop.example"},
 		{"SHOP.example", lookleap.TypeAAAA, "2606:2800:220::9", true, 5 * time.Minute, "shop.example"},
-		{"_anml.shop.example", lookleap.TypeTXT, "other|v=anml1; query=\"\\x\x00\xff", true, time.Minute, "_anml.shop.example"},
+		{"_anml.shop.example", lookleap.TypeTXT, "other|v=anml1; query=\"\\x\x00\xff", true, time.Minute,
+			"_anml.shop.example"},
 		{"www.shop.example", lookleap.TypeA, "93.184.216.9", true, 10 * time.Second, "shop.example"},
 		{"www.shop.example", lookleap.TypeTXT, "", true, 10 * time.Second, "shop.example"},
 		{"gone.shop.example", lookleap.TypeA, "", false, 5 * time.Minute, "nothing.example"},
@@ -59,7 +60,8 @@ func TestResolver(t *testing.T) {
 		{"mixed.example", lookleap.TypeA, "10.0.0.1|93.184.216.50", true, 5 * time.Minute, "mixed.example"},
 	} {
 		a, err := net.Stub().Lookup(t.Context(), c.name, c.rrtype)
-		if err != nil || texts(a) != c.records || a.Exists != c.exists || a.TTL != c.ttl || a.Name != c.owner || a.DNSSEC != lookleap.Indeterminate {
+		if err != nil || texts(a) != c.records || a.Exists != c.exists || a.TTL != c.ttl || a.Name != c.owner ||
+			a.DNSSEC != lookleap.Indeterminate {
 			t.Errorf("%s %s: %+v %q %v", c.name, c.rrtype, a, texts(a), err)
 		}
 	}
@@ -165,7 +167,8 @@ func TestFailingNames(t *testing.T) {
 				begin := time.Now()
 				a, err := net.Stub().Lookup(t.Context(), "shop.example", lookleap.TypeA)
 				var no *stdnet.DNSError
-				if a != nil || !errors.As(err, &no) || no.IsTimeout != c.wait || errors.Is(err, lookleap.ErrBogus) || time.Since(begin) != c.took {
+				if a != nil || !errors.As(err, &no) || no.IsTimeout != c.wait || errors.Is(err, lookleap.ErrBogus) ||
+					time.Since(begin) != c.took {
 					t.Error(a, err, time.Since(begin))
 				}
 				ctx, cancel := context.WithCancel(t.Context())

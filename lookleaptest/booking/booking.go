@@ -82,7 +82,9 @@ func New(now func() time.Time) *Service {
 		})
 	}
 	for pattern, respond := range map[string]http.HandlerFunc{
-		"GET /.well-known/anml":          func(w http.ResponseWriter, r *http.Request) { write(w, r, http.StatusOK, homeDocument()) },
+		"GET /.well-known/anml": func(w http.ResponseWriter, r *http.Request) {
+			write(w, r, http.StatusOK, homeDocument())
+		},
 		"GET /trips":                     s.search,
 		"POST /bookings":                 s.reserve,
 		"POST /bookings/{token}/pay":     s.pay,

@@ -114,13 +114,15 @@ func TestStory(t *testing.T) {
 
 			form := c.document(c.reserve("t2", "2"), 200)
 			pay := c.endpoint(form, "pay")
-			confirm := c.document(c.send("POST", pay, f.MediaType(), c.answer(c.now, "fn", "Kim Example", "email", "kim@example.com", "tel", "")), 200)
+			confirm := c.document(c.send("POST", pay, f.MediaType(), c.answer(c.now, "fn", "Kim Example", "email",
+				"kim@example.com", "tel", "")), 200)
 			done := c.document(c.send("POST", c.endpoint(confirm, "confirm"), "", nil), 200)
 			if anml.OutcomeOf(200, done) != anml.OutcomeSuccess {
 				t.Error("the booking is no success")
 			}
 			b := c.s.Bookings()
-			if len(b) != 1 || b[0].State != "confirmed" || b[0].Told["email"] != "kim@example.com" || b[0].Denied["tel"] != "user-denied" {
+			if len(b) != 1 || b[0].State != "confirmed" || b[0].Told["email"] != "kim@example.com" ||
+				b[0].Denied["tel"] != "user-denied" {
 				t.Errorf("%+v", b)
 			}
 			again := c.document(c.send("POST", c.endpoint(confirm, "confirm"), "", nil), 200)
@@ -153,7 +155,8 @@ func TestRefusals(t *testing.T) {
 	c.problem(send(c.answer(c.now, "email", "kim@example.com")), 422)
 	for _, granted := range []time.Time{{}, c.now.Add(-2 * time.Hour), c.now.Add(time.Hour)} {
 		again := c.document(send(c.answer(granted, "fn", "Kim", "email", "kim@example.com")), 409)
-		if !strings.Contains(again.Status().Message(), "consent") || again.Constraints().Rule("email", nil).ValidFor != time.Hour {
+		if !strings.Contains(again.Status().Message(), "consent") ||
+			again.Constraints().Rule("email", nil).ValidFor != time.Hour {
 			t.Error("an old consent is not asked for again")
 		}
 	}

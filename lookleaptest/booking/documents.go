@@ -36,7 +36,8 @@ func homeDocument() *anml.Builder {
 	b := service("Harbour Ferries", "search")
 	b.TTL(10 * time.Minute)
 	b.DisplayName("Harbour Ferries")
-	b.Inform("Trips are sold until five minutes before they leave.").Confidentiality(anml.Public).Usage(anml.UsageCache).TTL(5 * time.Minute)
+	b.Inform("Trips are sold until five minutes before they leave.").
+		Confidentiality(anml.Public).Usage(anml.UsageCache).TTL(5 * time.Minute)
 	b.Persona().Tone("friendly").Prefer("ferry").Avoid("boat")
 	b.Body().Text("Ferries between the harbour and the island, every two hours.")
 	return b
@@ -104,7 +105,8 @@ func payDocument(b *Booking, again string) *anml.Builder {
 func confirmDocument(b *Booking) *anml.Builder {
 	d := service("Confirm", "confirm")
 	d.Status("paid", anml.ResultPartial, "Confirm to get the ticket.")
-	d.Action("confirm", "POST", "/bookings/"+b.Token+"/confirm").Confirm(true).Idempotent(true).Description("confirm the booking")
+	d.Action("confirm", "POST",
+		"/bookings/"+b.Token+"/confirm").Confirm(true).Idempotent(true).Description("confirm the booking")
 	d.Action("cancel", "DELETE", "/bookings/"+b.Token).Confirm(false).Idempotent(true).Description("give the seats back")
 	item(d.Body().Data("trips", "Your trip"), b.trip)
 	return d

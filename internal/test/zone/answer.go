@@ -224,7 +224,8 @@ func (d *data) onlyUnsigned(n *node) bool {
 		return d.isCut(n) && n.sets[dns.TypeDS] == nil
 	}
 	for name, other := range d.nodes {
-		if name != n.name && dns.IsSubDomain(n.name, name) && len(other.sets) > 0 && !d.isOccluded(name) && !d.onlyUnsigned(other) {
+		if name != n.name && dns.IsSubDomain(n.name, name) && len(other.sets) > 0 && !d.isOccluded(name) &&
+			!d.onlyUnsigned(other) {
 			return false
 		}
 	}
@@ -271,7 +272,9 @@ func (d *data) proveEncloser(r *reply, name string) {
 }
 
 func (d *data) find(name string) (int, bool) {
-	return slices.BinarySearchFunc(d.chain, d.key(name), func(l link, key string) int { return strings.Compare(l.key, key) })
+	return slices.BinarySearchFunc(d.chain, d.key(name), func(l link, key string) int {
+		return strings.Compare(l.key, key)
+	})
 }
 
 // matching is the record of a name, nil if it has none.

@@ -72,7 +72,8 @@ func (z *Zone) A(name, address string) *Zone {
 
 // SRV adds a service record.
 func (z *Zone) SRV(name string, priority, weight, port uint16, target string) *Zone {
-	return z.add(&dns.SRV{Hdr: z.header(name, dns.TypeSRV), Priority: priority, Weight: weight, Port: port, Target: z.absolute(target)})
+	return z.add(&dns.SRV{Hdr: z.header(name, dns.TypeSRV), Priority: priority, Weight: weight, Port: port,
+		Target: z.absolute(target)})
 }
 
 // CNAME adds an alias.
@@ -161,7 +162,8 @@ func newData(z *Zone) *data {
 }
 
 func (d *data) insertNS(origin string) {
-	d.insert(&dns.NS{Hdr: dns.RR_Header{Name: origin, Rrtype: dns.TypeNS, Class: dns.ClassINET, Ttl: 3600}, Ns: "ns.invalid."})
+	d.insert(&dns.NS{Hdr: dns.RR_Header{Name: origin, Rrtype: dns.TypeNS, Class: dns.ClassINET, Ttl: 3600},
+		Ns: "ns.invalid."})
 }
 
 // insert adds a record, and the empty non-terminals between it and the apex. A SOA replaces the
