@@ -48,8 +48,7 @@ func playConsent(s *stage) {
 	approval, err := resumed.Approve(decision, s.host.Time())
 	if inBrowser && err != nil {
 		s.refused("send the order", err, lookleap.CodeConsentRefused)
-		_, err = s.host.CommitApproved(s.ctx, approval, send)
-		s.refused("send it all the same", err, lookleap.CodeConsentRefused)
+		s.refused("send it all the same", errorOf(s.host.CommitApproved(s.ctx, approval, send)), lookleap.CodeConsentRefused)
 		s.fact(len(*sent) == 0, "you said no, and nothing left this machine")
 		return
 	}
@@ -72,8 +71,7 @@ func playConsent(s *stage) {
 	s.say("If no one can be asked, nothing is agreed to.")
 	alone := &lookleap.Host{}
 	defer alone.Close()
-	_, err = alone.Ask(s.ctx, plan)
-	s.refused("order without a user", err, lookleap.CodeConsentNoPrompter)
+	s.refused("order without a user", errorOf(alone.Ask(s.ctx, plan)), lookleap.CodeConsentNoPrompter)
 }
 
 // checkout returns an effect that sends an order, and what it sent.

@@ -43,6 +43,9 @@ func playPay(s *stage) {
 		}
 		return client.Invoke(s.ctx, request)
 	}
+	refused := func(what string, want lookleap.Code, change ...func(*aiuri.Request)) {
+		s.refused(what, errorOf(pay(change...)), want)
+	}
 	through := func(door string) func(*aiuri.Request) { return func(r *aiuri.Request) { r.Gateway = door } }
 
 	s.say("A shop's page advertises the AI endpoint of a bank. Anyone can advertise anything, so the bank's own document has to name the endpoint too, and keys and policy come from there alone.")
@@ -50,8 +53,7 @@ func playPay(s *stage) {
 	s.allowed("use the bank's endpoint", err, "the document of bank.example confirms what the shop's page advertises")
 	s.show(fmt.Sprintf("endpoint: %s (%s of shop.example)\nkeys:     %s\nscopes:   %s\npolicy:   %s, signed results",
 		found.Endpoint, found.Source, found.Document.JWKS, strings.Join(found.Document.Scopes, " "), found.Document.Policy.Auth))
-	_, err = pay(func(r *aiuri.Request) { r.Page = "https://evil.example/" })
-	s.refused("use ai://bank.example/refunds, which only evil.example advertises", err, aiuri.CodeAuthorityUnconfirmed)
+	refused("use ai://bank.example/refunds, which only evil.example advertises", aiuri.CodeAuthorityUnconfirmed, func(r *aiuri.Request) { r.Page = "https://evil.example/" })
 
 	s.say("Paying has an effect, so the user is asked first.")
 	_, err = pay()
@@ -97,10 +99,8 @@ func playPay(s *stage) {
 	s.say("The bank lost a key and replaces it at once, without the time that verifiers need to learn the new one. An unknown key is worth one look at the bank's keys, but not one for each receipt.")
 	b.replaceKey(s, "2026-03")
 	before := b.keysRead(s)
-	_, err = pay(through(crookedDoor))
-	s.refused("take a receipt by a new key, seconds after the keys were read", err, aiuri.CodeRejectedKey)
-	_, err = pay(through(honestDoor))
-	s.refused("take it from the honest gateway, which verifies for itself", err, aiuri.CodeEndpointFailed)
+	refused("take a receipt by a new key, seconds after the keys were read", aiuri.CodeRejectedKey, through(crookedDoor))
+	refused("take it from the honest gateway, which verifies for itself", aiuri.CodeEndpointFailed, through(honestDoor))
 	s.fact(b.keysRead(s) == before, "the keys were not read again")
 	s.lab.Clock().Advance(5 * time.Minute)
 	receipt, err = pay(through(crookedDoor))
@@ -109,19 +109,15 @@ func playPay(s *stage) {
 	s.show("signed by key " + receipt.KeyID)
 	s.fact(b.keysRead(s) == before+1, "the agent read the keys once")
 	b.signer = b.lost
-	_, err = pay(through(crookedDoor))
-	s.refused("take a receipt by the key that was lost", err, aiuri.CodeRejectedKey)
+	refused("take a receipt by the key that was lost", aiuri.CodeRejectedKey, through(crookedDoor))
 
 	s.say("Protection that was strong once is not weakened because a gateway asks for it.")
-	_, err = pay(through(ancientDoor))
-	s.refused("pay through a gateway that speaks TLS 1.2 only", err, lookleap.CodeTLSTooOld)
-	_, err = pay(through("https://gateway.evil.example/"))
-	s.refused("pay through a gateway that a page recommends", err, aiuri.CodeUntrustedGateway)
+	refused("pay through a gateway that speaks TLS 1.2 only", lookleap.CodeTLSTooOld, through(ancientDoor))
+	refused("pay through a gateway that a page recommends", aiuri.CodeUntrustedGateway, through("https://gateway.evil.example/"))
 	s.lab.Site("bank.example").File("/.well-known/aiip", "application/json",
 		`{"endpoint":"ai://bank.example/payments","jwks":"https://bank.example/keys","scopes":["initiate-payment"],"policy":{"requireSignedResults":false}}`)
 	s.lab.Clock().Advance(10 * time.Minute)
-	_, err = pay()
-	s.refused("pay by a policy that asks for neither authorisation nor signed receipts any more", err, aiuri.CodePolicyDowngrade)
+	refused("pay by a policy that asks for neither authorisation nor signed receipts any more", aiuri.CodePolicyDowngrade)
 }
 
 // bank is the one whose endpoint is called.

@@ -54,8 +54,7 @@ func playAgree(s *stage) {
 		_, err = s.host.CommitApproved(s.ctx, approval, send)
 	}
 	s.allowed("send the order", err, "the user agreed to exactly these bytes")
-	_, err = s.host.CommitApproved(s.ctx, approval, send)
-	s.refused("send it a second time", err, lookleap.CodePlanDone)
+	s.refused("send it a second time", errorOf(s.host.CommitApproved(s.ctx, approval, send)), lookleap.CodePlanDone)
 	forged := must(lookleap.NewPlan(*plan.Request(), []byte(`{"item":"lamp","price":"4900.00"}`), s.host.Time()))
 	_, err = forged.Approve(lookleap.ConsentDecision{Digest: plan.Request().Digest, Approved: []string{"order"}}, s.host.Time())
 	s.refused("use the same yes for 4900.00", err, lookleap.CodeConsentMismatch)

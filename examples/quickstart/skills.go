@@ -32,7 +32,7 @@ func playSkills(s *stage) {
 	hosted, err := loader.Load(s.ctx, "https://github.com/example-org/skills/blob/main/refund/SKILL.md")
 	s.allowed("load the skill of example-org at a code host", err,
 		"its page lies under the organisation's path, and the bytes come from the host that the page maps to")
-	s.fact(err == nil && hosted.ServingHost() == "raw.githubusercontent.com", "the host that served the bytes is shown as well")
+	s.fact(hosted.ServingHost() == "raw.githubusercontent.com", "the host that served the bytes is shown as well")
 	_, err = loader.Load(s.ctx, "https://github.com/evil-org/skills/blob/main/refund/SKILL.md")
 	s.asked("load the same file from evil-org", err,
 		"the user has not confirmed evil-org, and what the file says about itself does not count")
@@ -52,15 +52,13 @@ func playSkills(s *stage) {
 	_, err = script.Run(s.ctx)
 	s.allowed("hand the approved bytes to the sandbox", err, "what runs is what was shown, and is not fetched again")
 	s.fact(runner.ran == "echo refunded\n", "the sandbox got the bytes that the user saw")
-	_, err = script.Run(s.ctx)
-	s.refused("run it again with the same agreement", err, lookleap.CodePlanDone)
+	s.refused("run it again with the same agreement", errorOf(script.Run(s.ctx)), lookleap.CodePlanDone)
 
 	s.say("Next day the server serves another script under the same name. The agreement does not cover it: the user is asked again, and declines.")
 	s.user = func(r *lookleap.ConsentRequest) lookleap.ConsentDecision {
 		return lookleap.ConsentDecision{Digest: r.Digest}
 	}
-	_, err = skill.Approve(s.ctx, order)
-	s.refused("run the changed script", err, lookleap.CodeConsentRefused)
+	s.refused("run the changed script", errorOf(skill.Approve(s.ctx, order)), lookleap.CodeConsentRefused)
 	s.fact(runner.runs == 1, "one script ran, once")
 }
 

@@ -40,6 +40,9 @@ func must[T any](value T, err error) T {
 	return value
 }
 
+// errorOf returns the error of a call.
+func errorOf[T any](_ T, err error) error { return err }
+
 // get reads a URL through the host. A Host sends one request; whether to follow a
 // redirect is for its caller to decide (nil: no redirect is followed). The header
 // consists of pairs of name and value, for the first origin only.

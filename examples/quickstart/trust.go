@@ -12,19 +12,13 @@ import (
 // playTrust asks who may speak for a brand.
 func playTrust(s *stage) {
 	s.freeze(2026, 3, 1, 12) // so that the manifest below is always the same
-	issue := func(at time.Time, entries ...anmltrust.Entry) (string, error) {
-		manifest, err := anmltrust.BuildManifest("brand.example", at, 0, entries...)
-		return string(manifest), err
+	serve := func(at time.Time, entries ...anmltrust.Entry) {
+		manifest := must(anmltrust.BuildManifest("brand.example", at, 0, entries...))
+		s.lab.Site("brand.example").File("/.well-known/anml-trust", anmltrust.ManifestMediaType, string(manifest))
 	}
-	all := anmltrust.AllSections
 	retailer := anmltrust.Entry{Domain: "retailer.example", Tier: anmltrust.Full, Scope: anmltrust.ScopeOf("interact", "knowledge", "body")}
-	cdn := anmltrust.Entry{Domain: "cdn.example", Tier: anmltrust.Display, Scope: all}
-	first := must(issue(s.lab.Clock().Now().Add(-time.Hour), retailer, cdn))
-	second := must(issue(s.lab.Clock().Now(), cdn))
-	serve := func(manifest string) {
-		s.lab.Site("brand.example").Handle("/.well-known/anml-trust", lookleaptest.Body(anmltrust.ManifestMediaType, manifest))
-	}
-	serve(first)
+	cdn := anmltrust.Entry{Domain: "cdn.example", Tier: anmltrust.Display, Scope: anmltrust.AllSections}
+	serve(s.lab.Clock().Now().Add(-time.Hour), retailer, cdn)
 	s.lab.Name("_anml.brand.example").TXT("v=anml1; manifest=https://brand.example/.well-known/anml-trust")
 	s.lab.Sign("broken.example", lookleaptest.SignaturesForged).Name("_anml.broken.example").TXT("v=anml1; manifest=https://broken.example/.well-known/anml-trust")
 
@@ -51,13 +45,12 @@ func playTrust(s *stage) {
 	s.refused("let brand-sale.example speak for the brand", err, anmltrust.CodeNotListed)
 
 	s.say("The brand takes its retailer off the list. What was verified a minute ago is still in memory; before it pays, the agent verifies again.")
-	serve(second)
+	serve(s.lab.Clock().Now(), cdn)
 	_, err = speak("retailer.example", "brand.example")
 	s.allowed("go on reading at retailer.example", err, "the grant from before holds until its end")
 	_, err = verifier.VerifyFresh(s.ctx, claim("retailer.example", "brand.example"))
 	s.refused("pay at retailer.example", err, anmltrust.CodeNotListed)
-	_, err = speak("retailer.example", "brand.example")
-	s.refused("go on reading after that", err, anmltrust.CodeNotListed)
+	s.refused("go on reading after that", errorOf(speak("retailer.example", "brand.example")), anmltrust.CodeNotListed)
 
 	s.say("The record of broken.example fails validation. Forgery looks the same as carelessness, so no one may speak for it.")
 	_, err = speak("retailer.example", "broken.example")

@@ -30,10 +30,8 @@ func playWellKnown(s *stage) {
 	s.fact(!result.AppliesTo("https://www.shop.example"), "what shop.example says does not hold for www.shop.example")
 
 	s.say("A site without the document has done nothing wrong: absence is an answer. So is a page that a single-page app returns for every path.")
-	_, err = ask("https://quiet.example")
-	s.refused("use the contact of quiet.example", err, wellknown.CodeAbsent)
-	_, err = ask("https://app.example")
-	s.refused("take the app's page for the document", err, lookleap.CodeSoft404)
+	s.refused("use the contact of quiet.example", errorOf(ask("https://quiet.example")), wellknown.CodeAbsent)
+	s.refused("take the app's page for the document", errorOf(ask("https://app.example")), lookleap.CodeSoft404)
 
 	s.say("lazy.example sends the question to another origin, which cannot speak for it.")
 	_, err = ask("https://lazy.example")
