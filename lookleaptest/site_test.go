@@ -60,8 +60,8 @@ func TestChangingContent(t *testing.T) {
 
 func TestRedirectChains(t *testing.T) {
 	net := lookleaptest.ForTest(t)
-	site := net.Site("shop.example").RedirectChain("/chain", 3, "").RedirectChain("/loop", 2,
-		"/loop").RedirectChain("/out", 0, "https://169.254.169.254/")
+	site := net.Site("shop.example").RedirectChain("/chain", 3, "").RedirectChain("/loop", 2, "/loop").
+		RedirectChain("/out", 0, "https://169.254.169.254/")
 	client := &http.Client{Transport: net.Unguarded()}
 	resp, err := client.Get(site.URL("/chain"))
 	if err != nil || resp.StatusCode != 200 || resp.Request.URL.Path != "/chain/3" {
