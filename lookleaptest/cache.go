@@ -132,8 +132,8 @@ func cacheExpiry(r *cacheTrial) {
 				want, expires)
 		}
 	}
-	for _, ago := range []time.Duration{time.Minute, time.Since(time.Unix(0, 0)), time.Since(time.Unix(-1e7, 0))} {
-		passed := time.Now().Add(-ago).Truncate(time.Second)
+	for _, passed := range []time.Time{time.Now().Add(-time.Minute), time.Unix(0, 0), time.Unix(-1e7, 0)} {
+		passed = passed.Truncate(time.Second)
 		put("old", passed)
 		value, until, err := get()
 		if err == nil && until.After(passed) {

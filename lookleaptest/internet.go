@@ -36,9 +36,10 @@ type Internet struct {
 	sites     []*Site
 	listeners map[netip.AddrPort]*inbox
 	nextAddr  netip.Addr
-	nextPort  uint16
 	open      map[io.Closer]struct{} // what Close closes
 	closed    bool
+
+	connections uint16 // so far
 }
 
 // firstAddr begins the made-up public unicast addresses of the sites. The ranges reserved for
@@ -56,7 +57,6 @@ func NewInternet() *Internet {
 		inbox:     newInbox(),
 		listeners: map[netip.AddrPort]*inbox{},
 		nextAddr:  firstAddr,
-		nextPort:  40000,
 		open:      map[io.Closer]struct{}{},
 	}
 	n.ctx, n.cancel = context.WithCancel(context.Background())
@@ -181,11 +181,8 @@ func named(sites []*Site, name string) *Site {
 func (n *Internet) clientPort() netip.AddrPort {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.nextPort++
-	if n.nextPort < 1024 {
-		n.nextPort = 40000
-	}
-	return netip.AddrPortFrom(clientAddr, n.nextPort)
+	n.connections++
+	return netip.AddrPortFrom(clientAddr, 1024+n.connections%60000)
 }
 
 // Name returns a name of the DNS. Addresses replace those that the name had. It needs no

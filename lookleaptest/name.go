@@ -128,7 +128,7 @@ func (m *Name) Drop() *Name { return m.fail(zone.Drop()) }
 // name.
 func (m *Name) Delay(d time.Duration) *Name {
 	return m.fail(func(_, reply *dns.Msg) *dns.Msg {
-		if m.in.internet.clock.Sleep(m.in.internet.ctx, d) != nil {
+		if m.in.internet.clock.sleep(m.in.internet.ctx, d) != nil {
 			return nil
 		}
 		return reply

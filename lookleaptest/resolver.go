@@ -98,8 +98,8 @@ func (s resolverScript) finds(name string, t lookleap.RRType, want ...lookleap.R
 }
 
 func (s resolverScript) records() {
-	s.net.Name("shop.example", "93.184.217.1", "93.184.217.2", "2606:2800:220:1::1").TXT("first ",
-		"part").TXT("v=b; \\ \"c\"")
+	s.net.Name("shop.example", "93.184.217.1", "93.184.217.2", "2606:2800:220:1::1").
+		TXT("first ", "part").TXT("v=b; \\ \"c\"")
 	s.net.Name("_svc._tcp.shop.example").SRV(1, 2, 8443, "api.shop.example")
 	s.finds("shop.example", lookleap.TypeA,
 		lookleap.Record{Addr: netip.MustParseAddr("93.184.217.1")},

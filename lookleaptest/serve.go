@@ -88,7 +88,7 @@ func pause(r *http.Request, d time.Duration) {
 	ctx, stop := context.WithCancel(r.Context())
 	defer stop()
 	defer context.AfterFunc(n.ctx, stop)()
-	if n.clock.Sleep(ctx, d) != nil {
+	if n.clock.sleep(ctx, d) != nil {
 		panic(http.ErrAbortHandler)
 	}
 }

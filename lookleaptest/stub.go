@@ -77,31 +77,20 @@ func errClosed(name string) error {
 	return &net.DNSError{Err: "the internet is closed", Name: name, Server: dnsServer}
 }
 
-// read makes an answer of a reply: it follows the aliases and finds the TTL.
+// read makes an answer of a reply, in which aliases come in order and before the records.
 func read(reply *dns.Msg, name string, rrtype uint16) (*lookleap.DNSAnswer, error) {
 	const maxLinks = 8
-	owner := dns.CanonicalName(name)
+	owner, links, ttl := dns.CanonicalName(name), 0, uint32(1<<32-1)
 	answer := &lookleap.DNSAnswer{Exists: reply.Rcode == dns.RcodeSuccess}
-	ttl := uint32(1<<32 - 1)
-	for links := 0; ; links++ {
-		target := ""
-		for _, rr := range reply.Answer {
-			if dns.CanonicalName(rr.Header().Name) != owner {
-				continue
+	for _, rr := range reply.Answer {
+		if alias, ok := rr.(*dns.CNAME); ok && rrtype != dns.TypeCNAME {
+			owner, ttl = dns.CanonicalName(alias.Target), min(ttl, rr.Header().Ttl)
+			if links++; links > maxLinks {
+				return nil, &net.DNSError{Err: "too many aliases", Name: name, Server: dnsServer}
 			}
-			if alias, ok := rr.(*dns.CNAME); ok && rrtype != dns.TypeCNAME {
-				target, ttl = dns.CanonicalName(alias.Target), min(ttl, rr.Header().Ttl)
-			} else if record, ok := recordOf(rr); ok && rr.Header().Rrtype == rrtype {
-				answer.Records, ttl = append(answer.Records, record), min(ttl, rr.Header().Ttl)
-			}
+		} else if record, ok := recordOf(rr); ok && rr.Header().Rrtype == rrtype {
+			answer.Records, ttl = append(answer.Records, record), min(ttl, rr.Header().Ttl)
 		}
-		if target == "" || len(answer.Records) > 0 {
-			break
-		}
-		if links == maxLinks {
-			return nil, &net.DNSError{Err: "too many aliases", Name: name, Server: dnsServer}
-		}
-		owner = target
 	}
 	if len(answer.Records) == 0 {
 		var absence uint32 // how long it holds (RFC 2308 section 5), 0 without a SOA

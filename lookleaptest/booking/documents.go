@@ -105,8 +105,8 @@ func payDocument(b *Booking, again string) *anml.Builder {
 func confirmDocument(b *Booking) *anml.Builder {
 	d := service("Confirm", "confirm")
 	d.Status("paid", anml.ResultPartial, "Confirm to get the ticket.")
-	d.Action("confirm", "POST",
-		"/bookings/"+b.Token+"/confirm").Confirm(true).Idempotent(true).Description("confirm the booking")
+	d.Action("confirm", "POST", "/bookings/"+b.Token+"/confirm").
+		Confirm(true).Idempotent(true).Description("confirm the booking")
 	d.Action("cancel", "DELETE", "/bookings/"+b.Token).Confirm(false).Idempotent(true).Description("give the seats back")
 	item(d.Body().Data("trips", "Your trip"), b.trip)
 	return d
