@@ -45,7 +45,7 @@ func TestFetcherRebinding(t *testing.T) {
 		n := lookleaptest.ForTest(t)
 		n.Site("shop.example")
 		n.Site("internal.example").At("10.0.0.1")
-		dial := n.Dialer("detour")
+		dial := n.FetcherOptions().Dial
 		f := guarded(t, n, lookleap.FetcherOptions{Dial: func(ctx context.Context, _ netip.AddrPort) (net.Conn, error) {
 			return dial(ctx, netip.MustParseAddrPort("10.0.0.1:443"))
 		}})

@@ -29,7 +29,7 @@ func guarded(t testing.TB, n *lookleaptest.Internet, o lookleap.FetcherOptions) 
 		o.Resolver = n.Stub()
 	}
 	if o.Dial == nil {
-		o.Dial = n.Dialer("fetcher")
+		o.Dial = n.FetcherOptions().Dial
 	}
 	o.RootCAs, o.Now = n.RootCAs(), n.Clock().Now
 	f := lookleap.NewFetcher(o)

@@ -98,7 +98,7 @@ func (d *directory) cover(name string) {
 func (d *directory) Handle(query *dns.Msg) *dns.Msg {
 	var edits []zone.Edit
 	for _, q := range query.Question {
-		entry := &Query{Time: d.internet.clock.Now(), Name: plainName(q.Name), Type: lookleap.RRType(q.Qtype)}
+		entry := &Query{Name: plainName(q.Name), Type: lookleap.RRType(q.Qtype)}
 		d.internet.journal.update(func() { d.internet.journal.queries = append(d.internet.journal.queries, entry) })
 		d.mu.Lock()
 		if m := d.names[dns.CanonicalName(q.Name)]; m != nil {

@@ -123,7 +123,7 @@ func (c *viaConn) RemoteAddr() net.Addr { return net.TCPAddrFromAddrPort(c.remot
 func (n *Internet) welcome(conn net.Conn) {
 	guest := &guestConn{TCPConn: conn.(*net.TCPConn), in: bufio.NewReaderSize(conn, 32<<10)}
 	addr, err := guest.destination(n)
-	entry := &Dial{Time: n.clock.Now(), By: "loopback", Addr: addr, Err: err}
+	entry := &Dial{Addr: addr, Err: err}
 	c := &serverConn{Conn: guest, internet: n, at: addr, dial: entry}
 	n.journal.update(func() { n.journal.dials = append(n.journal.dials, entry) })
 	if err != nil {

@@ -69,7 +69,7 @@ func TestDoorByName(t *testing.T) {
 		t.Error(err)
 	}
 	d := net.Journal().Dials()
-	if len(d) != 3 || d[0].By != "loopback" || d[0].SNI == "" || d[0].Sent == 0 || d[2].Err == nil {
+	if len(d) != 3 || d[0].Sent == 0 || d[2].Err == nil {
 		t.Errorf("%+v", d)
 	}
 }

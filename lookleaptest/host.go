@@ -38,7 +38,7 @@ func (n *Internet) hostWith(resolver lookleap.Resolver) *lookleap.Host {
 // FetcherOptions returns options with which [lookleap.NewFetcher] makes a fetcher of this
 // internet. They do not allow private addresses.
 func (n *Internet) FetcherOptions() lookleap.FetcherOptions {
-	return lookleap.FetcherOptions{Resolver: n.Stub(), RootCAs: n.RootCAs(), Now: n.clock.Now, Dial: n.Dialer("fetcher")}
+	return lookleap.FetcherOptions{Resolver: n.Stub(), RootCAs: n.RootCAs(), Now: n.clock.Now, Dial: n.dial}
 }
 
 // Fetcher returns the guarded fetcher of production with the options, but for the certificate
@@ -94,11 +94,6 @@ func (i idle) Close() error {
 // Dial connects to an address of this internet without any guard, for clients that do not
 // use an [http.Transport]. It has the form of the DialContext field of [http.Transport].
 func (n *Internet) Dial(ctx context.Context, network, address string) (net.Conn, error) {
-	return n.dialName(ctx, "foreign", network, address)
-}
-
-// dialName connects to a name or an address; by is for the journal.
-func (n *Internet) dialName(ctx context.Context, by, network, address string) (net.Conn, error) {
 	if !strings.HasPrefix(network, "tcp") {
 		return nil, &net.OpError{Op: "dial", Net: network, Err: net.UnknownNetworkError(network)}
 	}
@@ -116,7 +111,7 @@ func (n *Internet) dialName(ctx context.Context, by, network, address string) (n
 	}
 	for _, addr := range addrs {
 		var conn net.Conn
-		if conn, err = n.dial(ctx, by, netip.AddrPortFrom(addr, uint16(port))); err == nil {
+		if conn, err = n.dial(ctx, netip.AddrPortFrom(addr, uint16(port))); err == nil {
 			return conn, nil
 		}
 	}

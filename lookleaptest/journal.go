@@ -25,7 +25,6 @@ type Request struct {
 	Time       time.Time
 	Site       string         // host name of the site; "" if no site at that address has the name in Host
 	Addr       netip.AddrPort // where it arrived
-	SNI        string         // name in the TLS handshake; "" without TLS
 	Proto      string         // "HTTP/1.1" or "HTTP/2.0"
 	Method     string
 	Host       string // as sent
@@ -39,17 +38,13 @@ type Request struct {
 
 // Dial is one attempt to connect, and what has happened to the connection so far.
 type Dial struct {
-	Time time.Time
-	By   string // "fetcher" for hosts and fetchers of the internet, "foreign" for clients without a guard
 	Addr netip.AddrPort
-	Err  error  // why it was not connected
-	Sent int64  // bytes that the client sent, with the TLS handshake
-	SNI  string // name in the TLS handshake
+	Err  error // why it was not connected
+	Sent int64 // bytes that the client sent, with the TLS handshake
 }
 
 // Query is one question that reached the DNS.
 type Query struct {
-	Time time.Time
 	Name string // in lower case, without the final dot
 	Type lookleap.RRType
 }

@@ -175,8 +175,8 @@ type Signatures uint8
 
 // The kinds of invalid signatures. Without one of them answers are secure.
 const (
-	SignaturesExpired Signatures = iota // they ended a day ago: answers are bogus
-	SignaturesForged                    // by a key that the parent zone does not name: answers are bogus
+	SignaturesExpired Signatures = iota + 1 // they ended a day ago: answers are bogus
+	SignaturesForged                        // by a key that the parent zone does not name: answers are bogus
 )
 
 // Sign signs the zone of a name and each zone above it, so that a host knows that the

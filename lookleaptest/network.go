@@ -25,14 +25,6 @@ const (
 	ConnectionNotTLS                // answered without TLS
 )
 
-// Dialer returns a function that connects to addresses of this internet without any guard, for the Dial field of
-// [lookleap.FetcherOptions]. The journal shows its connections under the name.
-func (n *Internet) Dialer(by string) func(ctx context.Context, addr netip.AddrPort) (net.Conn, error) {
-	return func(ctx context.Context, addr netip.AddrPort) (net.Conn, error) {
-		return n.dial(ctx, by, addr)
-	}
-}
-
 // Listen returns a listener at an address such as 192.0.2.53:853, for servers of any protocol.
 func (n *Internet) Listen(addr string) net.Listener {
 	at := netip.MustParseAddrPort(addr)
@@ -97,8 +89,8 @@ func (n *Internet) place(at netip.AddrPort) place {
 }
 
 // dial connects in memory.
-func (n *Internet) dial(ctx context.Context, by string, addr netip.AddrPort) (net.Conn, error) {
-	entry := &Dial{Time: n.clock.Now(), By: by, Addr: addr}
+func (n *Internet) dial(ctx context.Context, addr netip.AddrPort) (net.Conn, error) {
+	entry := &Dial{Addr: addr}
 	n.journal.update(func() { n.journal.dials = append(n.journal.dials, entry) })
 	conn, err := n.connect(ctx, entry)
 	if err != nil {
@@ -168,7 +160,6 @@ func (n *Internet) accept(c *serverConn, place place, fate Connection) {
 // name that is not here gets the first site's certificate, as with real servers.
 func (n *Internet) handshake(c *serverConn, sites []*Site) {
 	choose := func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
-		n.journal.update(func() { c.dial.SNI = hello.ServerName })
 		return cmp.Or(named(sites, hello.ServerName), sites[0]).tlsConfig(), nil
 	}
 	secure := tls.Server(c, &tls.Config{Time: n.clock.Now, GetConfigForClient: choose})

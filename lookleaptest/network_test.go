@@ -148,7 +148,7 @@ func TestPlaces(t *testing.T) {
 	}
 	for _, addr := range []string{"2606:2800:220::7", "10.1.2.3"} {
 		transport := net.Unguarded()
-		dial := net.Dialer("straight")
+		dial := net.FetcherOptions().Dial
 		transport.DialContext = func(ctx context.Context, _, _ string) (stdnet.Conn, error) {
 			return dial(ctx, netip.AddrPortFrom(netip.MustParseAddr(addr), 443))
 		}

@@ -116,7 +116,7 @@ func (p *Proxy) join(client net.Conn, target, yes, no string) {
 	p.mu.Lock()
 	p.asked = append(p.asked, target)
 	p.mu.Unlock()
-	server, err := p.internet.dialName(p.internet.ctx, "proxy", "tcp", target)
+	server, err := p.internet.Dial(p.internet.ctx, "tcp", target)
 	if err != nil {
 		_, _ = io.WriteString(client, no)
 		return

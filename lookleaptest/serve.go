@@ -52,7 +52,7 @@ func (n *Internet) serve(w http.ResponseWriter, r *http.Request) {
 		entry.Site = site.name
 	}
 	if r.TLS != nil {
-		entry.SNI, entry.ClientCert = r.TLS.ServerName, len(r.TLS.PeerCertificates) > 0
+		entry.ClientCert = len(r.TLS.PeerCertificates) > 0
 	}
 	n.journal.update(func() { n.journal.requests = append(n.journal.requests, entry) })
 	r.Body = io.NopCloser(bytes.NewReader(kept.Bytes()))
