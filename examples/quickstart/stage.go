@@ -32,7 +32,7 @@ type stage struct {
 // stopped ends a scene.
 type stopped struct{ err error }
 
-// must returns a value, or ends the scene: an error here is none that the story is about.
+// must returns a value, or ends the scene if the error is not part of the story.
 func must[T any](value T, err error) T {
 	if err != nil {
 		panic(stopped{err})
