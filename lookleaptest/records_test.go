@@ -229,10 +229,10 @@ func TestOurCaches(t *testing.T) {
 
 func TestOurStores(t *testing.T) {
 	t.Run("memory", func(t *testing.T) {
-		TestStore(t, Engine[lookleap.Store]{Open: func(testing.TB,
-			string) lookleap.Store {
-			return lookleap.NewMemoryStore()
-		}, Private: true})
+		TestStore(t, Engine[lookleap.Store]{
+			Open:    func(testing.TB, string) lookleap.Store { return lookleap.NewMemoryStore() },
+			Private: true,
+		})
 	})
 	t.Run("directory", func(t *testing.T) {
 		base := t.TempDir()
@@ -524,6 +524,7 @@ var brokenRecords = []brokenRecord{
 		c.swap = func(r call) (bool, error) { return true, c.put(r) }
 		c.del = func(r call) error { return errors.Join(own.del(r), next.del(r)) }
 	}},
+	{"shared-data", "shared-data", "of-one-process", aliasing(bytes.Clone, bytes.Clone)},
 	{"back-end-hangs", "back-end-hangs", "missing", getting(func(next calls, r call) ([]byte, time.Time, error) {
 		value, expires, err := next.get(r)
 		if err != nil {
