@@ -98,7 +98,8 @@ func rename(t *testing.T, dir string, mod []byte, root string) {
 	}
 	mod = bytes.ReplaceAll(mod, []byte("=> ../../"), []byte("=> "+root+"/"))
 	mod = regexp.MustCompile(`(?m)=> \.\./\.\.$`).ReplaceAll(mod, []byte("=> "+root))
-	for _, m := range regexp.MustCompile(`(?m)^(?:require)?\s+(github\.com/lookleap/lookleap\S*) v`).FindAllSubmatch(mod, -1) {
+	ours := regexp.MustCompile(`(?m)^(?:require)?\s+(github\.com/lookleap/lookleap\S*) v`)
+	for _, m := range ours.FindAllSubmatch(mod, -1) {
 		if module := string(m[1]); !bytes.Contains(mod, []byte(module+" =>")) { // until they are published
 			below := strings.TrimPrefix(module, "github.com/lookleap/lookleap")
 			mod = fmt.Appendf(mod, "\nreplace %s => %s%s\n", module, root, below)

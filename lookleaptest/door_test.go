@@ -65,7 +65,8 @@ func TestDoorByName(t *testing.T) {
 			t.Error(host, resp, body, err)
 		}
 	}
-	if _, _, err := fetch(t.Context(), through(t, l, ""), "https://three.example/"); !errors.Is(err, lookleaptest.ErrReset) && !errors.Is(err, io.EOF) {
+	_, _, err := fetch(t.Context(), through(t, l, ""), "https://three.example/")
+	if !errors.Is(err, lookleaptest.ErrReset) && !errors.Is(err, io.EOF) {
 		t.Error(err)
 	}
 	d := net.Journal().Dials()
@@ -76,8 +77,8 @@ func TestDoorByName(t *testing.T) {
 
 func TestDoorByAddress(t *testing.T) {
 	net := lookleaptest.ForTest(t)
-	one := net.Site("one.example").At("93.184.216.70", "2606:2800:220::70").Ports(443, 8443).Plain().File("/",
-		"text/plain", "one")
+	one := net.Site("one.example").At("93.184.216.70", "2606:2800:220::70").Ports(443, 8443).Plain().
+		File("/", "text/plain", "one")
 	net.Site("two.example").At("93.184.216.71").Connection(lookleaptest.ConnectionRefused).File("/", "text/plain", "two")
 	l := open(t, net)
 	for _, addr := range []string{"93.184.216.70:443", "93.184.216.70:8443", "[2606:2800:220::70]:443"} {
@@ -90,7 +91,7 @@ func TestDoorByAddress(t *testing.T) {
 			t.Error(addr, body, err)
 		}
 	}
-	if _, body, err := fetch(t.Context(), through(t, l, "93.184.216.70:80"), "http://one.example/"); err != nil || body != "one" {
+	if body, err := get(t, through(t, l, "93.184.216.70:80"), "http://one.example/"); err != nil || body != "one" {
 		t.Error(body, err)
 	}
 	for _, addr := range []string{"93.184.216.71:443", "93.184.216.70:444", "10.0.0.1:443"} {
@@ -153,14 +154,16 @@ func TestDoor(t *testing.T) {
 	n.Sign("shop.example")
 	n.Site("printer.example").At("192.168.0.9")
 	door := open(t, n)
-	resolver, err := lookleap.NewResolver(lookleap.ResolverOptions{Servers: []string{"udp://" + door.DNS},
-		Anchors: n.Anchors()})
+	resolver, err := lookleap.NewResolver(lookleap.ResolverOptions{
+		Servers: []string{"udp://" + door.DNS}, Anchors: n.Anchors(),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	host := &lookleap.Host{Resolver: resolver}
-	host.Fetcher = lookleap.NewFetcher(lookleap.FetcherOptions{Resolver: host, RootCAs: authorities(t, door),
-		Dial: lookleaptest.Via(door.Addr)})
+	host.Fetcher = lookleap.NewFetcher(lookleap.FetcherOptions{
+		Resolver: host, RootCAs: authorities(t, door), Dial: lookleaptest.Via(door.Addr),
+	})
 	if body, err := get(t, host, "https://shop.example/"); err != nil || body != "welcome" {
 		t.Error(body, err)
 	}

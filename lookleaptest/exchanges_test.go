@@ -172,8 +172,9 @@ func TestOurResolvers(t *testing.T) {
 	})
 }
 
-type lookup func(next lookleap.Resolver, ctx context.Context, name string,
-	t lookleap.RRType) (*lookleap.DNSAnswer, error)
+type lookup func(
+	next lookleap.Resolver, ctx context.Context, name string, t lookleap.RRType,
+) (*lookleap.DNSAnswer, error)
 
 // wrapped is a resolver with code of its own before another one.
 type wrapped struct {
@@ -251,7 +252,9 @@ type dialogueWith struct {
 	user User
 }
 
-func (d dialogueWith) PromptConsent(ctx context.Context, req *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+func (d dialogueWith) PromptConsent(
+	ctx context.Context, req *lookleap.ConsentRequest,
+) (lookleap.ConsentDecision, error) {
 	return d.dialogue(d.user, ctx, req)
 }
 

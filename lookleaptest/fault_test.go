@@ -84,8 +84,8 @@ func TestSlowFollowsTheClock(t *testing.T) {
 	net := lookleaptest.ForTest(t)
 	net.Clock().Freeze()
 	arrived, done := make(chan struct{}), make(chan string)
-	site := net.Site("shop.example").File("/page", "text/plain", page).Fault("/page", arrival(arrived),
-		lookleaptest.Delay(time.Hour))
+	site := net.Site("shop.example").File("/page", "text/plain", page).
+		Fault("/page", arrival(arrived), lookleaptest.Delay(time.Hour))
 	go func() {
 		_, body, _ := fetch(t.Context(), net.Unguarded(), site.URL("/page"))
 		done <- body
@@ -117,7 +117,9 @@ func arrival(first chan<- struct{}) lookleaptest.Fault {
 }
 
 func TestCutFaults(t *testing.T) {
-	for name, fault := range map[string]lookleaptest.Fault{"Truncated": lookleaptest.Truncated(), "CutChunks": lookleaptest.CutChunks(), "ResetBody": lookleaptest.ResetBody()} {
+	for name, fault := range map[string]lookleaptest.Fault{
+		"Truncated": lookleaptest.Truncated(), "CutChunks": lookleaptest.CutChunks(), "ResetBody": lookleaptest.ResetBody(),
+	} {
 		t.Run(name, func(t *testing.T) {
 			both(t, func(t *testing.T, net *lookleaptest.Internet, site *lookleaptest.Site) {
 				site.Fault("/page", fault)

@@ -14,7 +14,8 @@ import (
 func TestOurLimiters(t *testing.T) {
 	t.Run("memory", func(t *testing.T) {
 		accepts(t, func() Engine[lookleap.Limiter] {
-			return Engine[lookleap.Limiter]{Open: func(testing.TB, string) lookleap.Limiter { return lookleap.NewMemoryLimiter() }, Private: true}
+			open := func(testing.TB, string) lookleap.Limiter { return lookleap.NewMemoryLimiter() }
+			return Engine[lookleap.Limiter]{Open: open, Private: true}
 		}, limiterPromises)
 	})
 	t.Run("back-end", func(t *testing.T) {
@@ -57,9 +58,10 @@ func limiters(spoil func(next limits, l *limits)) func() Engine[lookleap.Limiter
 					return wait, err
 				}
 			}
-			next := limits{served(limiter.Take), served(limiter.Wait), func(ctx context.Context, key string, d time.Duration) error {
+			hold := func(ctx context.Context, key string, d time.Duration) error {
 				return back.run(ctx, func() error { return limiter.Hold(ctx, key, d) })
-			}}
+			}
+			next := limits{served(limiter.Take), served(limiter.Wait), hold}
 			broken := next
 			spoil(next, &broken)
 			return broken
@@ -68,7 +70,8 @@ func limiters(spoil func(next limits, l *limits)) func() Engine[lookleap.Limiter
 }
 
 func TestBrokenLimiters(t *testing.T) {
-	take := func(take func(next limits, ctx context.Context, key string, r lookleap.Rate) (time.Duration, error)) func(limits, *limits) {
+	type taking = func(next limits, ctx context.Context, key string, r lookleap.Rate) (time.Duration, error)
+	take := func(take taking) func(limits, *limits) {
 		return func(next limits, l *limits) {
 			l.take = func(ctx context.Context, key string, r lookleap.Rate) (time.Duration, error) {
 				return take(next, ctx, key, r)
@@ -89,9 +92,11 @@ func TestBrokenLimiters(t *testing.T) {
 			r.Limit++
 			return next.take(ctx, key, r)
 		}),
-		"keys-with-each-byte": take(func(next limits, ctx context.Context, key string, r lookleap.Rate) (time.Duration, error) {
-			return next.take(ctx, strings.ToLower(key), r)
-		}),
+		"keys-with-each-byte": func(next limits, l *limits) {
+			l.take = func(ctx context.Context, key string, r lookleap.Rate) (time.Duration, error) {
+				return next.take(ctx, strings.ToLower(key), r)
+			}
+		},
 		"wait-counts-nothing": func(next limits, l *limits) { l.wait = next.take },
 		"window-rolls":        fixedWindows,
 		"hold": func(next limits, l *limits) { // a shorter one replaces it

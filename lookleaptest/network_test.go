@@ -31,8 +31,7 @@ func TestConnectionFates(t *testing.T) {
 		"ResetFirst": {lookleaptest.ConnectionReset, 0, is(lookleaptest.ErrReset)},
 		"ResetHello": {lookleaptest.ConnectionResetInTLS, 0, is(lookleaptest.ErrReset)},
 		"NotTLS": {lookleaptest.ConnectionNotTLS, 0, func(err error) bool {
-			return strings.Contains(err.Error(),
-				"does not look like a TLS")
+			return strings.Contains(err.Error(), "does not look like a TLS")
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -172,12 +171,14 @@ func TestPlaces(t *testing.T) {
 func TestCloseEndsEverything(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		net := lookleaptest.NewInternet()
-		site := net.Site("shop.example").Fault("/stall", lookleaptest.Stall()).Fault("/endless",
-			lookleaptest.Endless()).Fault("/slow", lookleaptest.Delay(time.Hour))
+		site := net.Site("shop.example").Fault("/stall", lookleaptest.Stall()).
+			Fault("/endless", lookleaptest.Endless()).Fault("/slow", lookleaptest.Delay(time.Hour))
 		net.Site("silent.example").Connection(lookleaptest.ConnectionSilent)
 		net.Site("lost.example").Connection(lookleaptest.ConnectionLost)
 		done := make(chan error)
-		urls := []string{site.URL("/stall"), site.URL("/endless"), site.URL("/slow"), "https://silent.example/", "https://lost.example/"}
+		urls := []string{
+			site.URL("/stall"), site.URL("/endless"), site.URL("/slow"), "https://silent.example/", "https://lost.example/",
+		}
 		for _, url := range urls {
 			go func() {
 				req, _ := http.NewRequestWithContext(t.Context(), "GET", url, nil)

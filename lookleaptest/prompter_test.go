@@ -70,7 +70,8 @@ func TestHangAndPanic(t *testing.T) {
 		begin := time.Now()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		host := &lookleap.Host{Prompter: lookleaptest.NewPrompter(t, lookleaptest.Hang(), lookleaptest.Panic("ouch"), lookleaptest.After(time.Hour, lookleaptest.Approve()))}
+		host := &lookleap.Host{Prompter: lookleaptest.NewPrompter(t, lookleaptest.Hang(), lookleaptest.Panic("ouch"),
+			lookleaptest.After(time.Hour, lookleaptest.Approve()))}
 		if _, err := host.PromptConsent(ctx, request()); !errors.Is(err, lookleap.ErrConsentRefused) ||
 			time.Since(begin) != time.Minute {
 			t.Error(err, time.Since(begin))

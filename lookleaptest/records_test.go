@@ -438,16 +438,14 @@ var brokenRecords = []brokenRecord{
 		swapped, err := next.swap(r)
 		return swapped, errors.Join(err, next.put(r))
 	})},
-	{"compare-and-swap", "put-compares", "old-longer-than-stored", comparing(func(stored,
-		old []byte) bool {
+	{"compare-and-swap", "put-compares", "old-longer-than-stored", comparing(func(stored, old []byte) bool {
 		return bytes.HasPrefix(old, stored)
 	})},
 	{"compare-and-swap", "put-compares", "any-letter-case", comparing(bytes.EqualFold)},
 	{"compare-and-swap", "put-compares", "first-64-bytes", comparing(func(stored, old []byte) bool {
 		return bytes.Equal(stored[:min(64, len(stored))], old[:min(64, len(old))])
 	})},
-	{"compare-and-swap", "put-compares", "same-length", comparing(func(stored,
-		old []byte) bool {
+	{"compare-and-swap", "put-compares", "same-length", comparing(func(stored, old []byte) bool {
 		return len(stored) == len(old)
 	})},
 	{"compare-and-swap", "put-compares", "empty-old-is-missing", swapping(func(next calls, r call) (bool, error) {
@@ -504,8 +502,7 @@ var brokenRecords = []brokenRecord{
 		swapped, err := next.swap(r)
 		return swapped || errors.Is(err, context.Canceled), unlessCancelled(err)
 	})},
-	{"", "cancellation", "delete-is-nil", deleting(func(next calls,
-		r call) error {
+	{"", "cancellation", "delete-is-nil", deleting(func(next calls, r call) error {
 		return unlessCancelled(next.del(r))
 	})},
 	{"", "cancellation", "keys-are-missing", listing(func(next calls, r call) ([]string, error) {

@@ -98,7 +98,8 @@ func TestJournalOfRequests(t *testing.T) {
 		}
 		r := got[0]
 		if r.Method != "POST" || r.Target != "/echo?q=%20" || r.Path != "/echo" || r.Host != "shop.example" ||
-			r.Header.Get("Authorization") != "Bearer secret" || string(r.Body) != "hello" || r.BodySize != 5 || r.Addr.Addr() != site.Addr() || r.Time.IsZero() {
+			r.Header.Get("Authorization") != "Bearer secret" || string(r.Body) != "hello" || r.BodySize != 5 ||
+			r.Addr.Addr() != site.Addr() || r.Time.IsZero() {
 			t.Errorf("%+v", r)
 		}
 		if got[1].BodySize != 3<<20 || len(got[1].Body) != 1<<20 {

@@ -75,12 +75,13 @@ func TestResolver(t *testing.T) {
 
 func TestImpossibleNames(t *testing.T) {
 	net := lookleaptest.ForTest(t)
-	for _, name := range []string{"", "..", "a..b", ".a", strings.Repeat("a", 64) + ".example", strings.Repeat("a.", 150)} {
+	long := strings.Repeat("a", 64)
+	for _, name := range []string{"", "..", "a..b", ".a", long + ".example", strings.Repeat("a.", 150)} {
 		if a, err := net.Stub().Lookup(t.Context(), name, lookleap.TypeA); err == nil {
 			t.Errorf("%q: %+v", name, a)
 		}
 	}
-	for _, name := range []string{".", "a\x00b.example", "a b", "*", strings.Repeat("a", 63)} {
+	for _, name := range []string{".", "a\x00b.example", "a b", "*", long[:63]} {
 		if a, err := net.Stub().Lookup(t.Context(), name, lookleap.TypeA); err != nil || a.Exists && name != "." {
 			t.Errorf("%q: %+v %v", name, a, err)
 		}

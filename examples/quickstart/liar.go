@@ -21,19 +21,20 @@ func playLiar(s *stage) {
 	s.fact(strings.Count(page.Document().Head().Title(), "Welcome") == 250, "every word is there")
 
 	s.say("And here is what else it can do.")
+	type faults []lookleaptest.Fault
 	for _, lie := range []struct {
 		path, what string
 		code       lookleap.Code
-		faults     []lookleaptest.Fault
+		faults     faults
 	}{
-		{"/half", "it stops halfway and hangs up", lookleap.CodeTruncated, []lookleaptest.Fault{lookleaptest.Truncated()}},
-		{"/bomb", "some kilobytes unpack to 64 megabytes", lookleap.CodeTooLarge, []lookleaptest.Fault{lookleaptest.GzipBomb(64)}},
-		{"/endless", "it never stops", lookleap.CodeTooLarge, []lookleaptest.Fault{lookleaptest.Endless()}},
-		{"/twice", "it packs the text twice, so that a filter sees something else", lookleap.CodeEncoding, []lookleaptest.Fault{lookleaptest.Gzip(), lookleaptest.Gzip()}},
-		{"/mislabelled", "it says that plain text is packed", lookleap.CodeEncoding, []lookleaptest.Fault{lookleaptest.Header("Content-Encoding", "gzip")}},
-		{"/header", "it sends a megabyte of header first", lookleap.CodeHeaderTooLarge, []lookleaptest.Fault{lookleaptest.HeaderBomb(1 << 20)}},
-		{"/page", "it sends a web page instead", lookleap.CodeMediaType, []lookleaptest.Fault{lookleaptest.Header("Content-Type", "text/html")}},
-		{"/untyped", "it does not say what it sends", lookleap.CodeMediaType, []lookleaptest.Fault{lookleaptest.Header("Content-Type")}},
+		{"/half", "it stops halfway and hangs up", lookleap.CodeTruncated, faults{lookleaptest.Truncated()}},
+		{"/bomb", "some kilobytes unpack to 64 megabytes", lookleap.CodeTooLarge, faults{lookleaptest.GzipBomb(64)}},
+		{"/endless", "it never stops", lookleap.CodeTooLarge, faults{lookleaptest.Endless()}},
+		{"/twice", "it packs the text twice, so that a filter sees something else", lookleap.CodeEncoding, faults{lookleaptest.Gzip(), lookleaptest.Gzip()}},
+		{"/mislabelled", "it says that plain text is packed", lookleap.CodeEncoding, faults{lookleaptest.Header("Content-Encoding", "gzip")}},
+		{"/header", "it sends a megabyte of header first", lookleap.CodeHeaderTooLarge, faults{lookleaptest.HeaderBomb(1 << 20)}},
+		{"/page", "it sends a web page instead", lookleap.CodeMediaType, faults{lookleaptest.Header("Content-Type", "text/html")}},
+		{"/untyped", "it does not say what it sends", lookleap.CodeMediaType, faults{lookleaptest.Header("Content-Type")}},
 	} {
 		liar.Fault(lie.path, lie.faults...)
 		page, err := s.read(liar.URL(lie.path))

@@ -53,13 +53,15 @@ func playPay(s *stage) {
 	s.allowed("use the bank's endpoint", err, "the document of bank.example confirms what the shop's page advertises")
 	s.show(fmt.Sprintf("endpoint: %s (%s of shop.example)\nkeys:     %s\nscopes:   %s\npolicy:   %s, signed results",
 		found.Endpoint, found.Source, found.Document.JWKS, strings.Join(found.Document.Scopes, " "), found.Document.Policy.Auth))
-	refused("use ai://bank.example/refunds, which only evil.example advertises", aiuri.CodeAuthorityUnconfirmed, func(r *aiuri.Request) { r.Page = "https://evil.example/" })
+	refused("use ai://bank.example/refunds, which only evil.example advertises", aiuri.CodeAuthorityUnconfirmed,
+		func(r *aiuri.Request) { r.Page = "https://evil.example/" })
 
 	s.say("Paying has an effect, so the user is asked first.")
 	_, err = pay()
 	pending := s.asked("pay the bill", err, "the user is away: nothing was sent")
 	s.showRequest(pending.Request)
-	s.fact(len(s.lab.Journal().Requests("pay.example", "cheap.example", "old.example")) == 0, "the gateway has not heard of it")
+	s.fact(len(s.lab.Journal().Requests("pay.example", "cheap.example", "old.example")) == 0,
+		"the gateway has not heard of it")
 
 	s.say("The user agrees. The gateway finds the user's session, sends the request to the bank, and returns the receipt with the bank's own signature.")
 	receipt, err := client.Resume(s.ctx, pending.State, agree(pending.Request))

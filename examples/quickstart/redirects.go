@@ -19,7 +19,8 @@ func playRedirects(s *stage) {
 	s.say("A policy file may redirect within its own origin, and nowhere else.")
 	err := s.get(shop.URL("/old"), sameOrigin)
 	s.allowed("shop.example/old leads to shop.example/new", err, "the redirect stays at the origin that was asked")
-	s.refused("shop.example/out leads to tracker.example", s.get(shop.URL("/out"), sameOrigin), lookleap.CodeRedirectForbidden)
+	s.refused("shop.example/out leads to tracker.example", s.get(shop.URL("/out"), sameOrigin),
+		lookleap.CodeRedirectForbidden)
 	s.fact(len(s.got(tracker)) == 0, "tracker.example never heard of it")
 
 	s.say("Other documents may follow a redirect to another site. Each hop is still checked like the first one.")

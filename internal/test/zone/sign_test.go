@@ -97,8 +97,8 @@ func TestSignedZones(t *testing.T) {
 }
 
 func TestKeyTrap(t *testing.T) {
-	z := zone.New("trap.example").Sign(zone.Signing{Algorithms: []uint8{dns.RSASHA256}}).KeyTrap(20, 10).A("@",
-		"192.0.2.1")
+	z := zone.New("trap.example").Sign(zone.Signing{Algorithms: []uint8{dns.RSASHA256}}).
+		KeyTrap(20, 10).A("@", "192.0.2.1")
 	s := zone.NewServer(nil, z)
 	tags := map[uint16]int{}
 	for _, rr := range ask(s, "trap.example.", dns.TypeDNSKEY).Answer {
