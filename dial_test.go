@@ -45,7 +45,7 @@ func TestFetcherRebinding(t *testing.T) {
 		n := lookleaptest.ForTest(t)
 		n.Site("shop.example")
 		n.Site("internal.example").At("10.0.0.1")
-		dial := n.Dialer("detour")
+		dial := n.FetcherOptions().Dial
 		f := guarded(t, n, lookleap.FetcherOptions{Dial: func(ctx context.Context, _ netip.AddrPort) (net.Conn, error) {
 			return dial(ctx, netip.MustParseAddrPort("10.0.0.1:443"))
 		}})
@@ -62,7 +62,7 @@ func TestFetcherMixedAnswers(t *testing.T) {
 		n := lookleaptest.ForTest(t)
 		n.Site("mixed.example").At("2606:2800:220:1::1").File("/", "text/plain", "hello")
 		n.Site("internal.example").At("10.0.0.1")
-		n.Name("mixed.example").Addrs("2606:2800:220:1::1", "10.0.0.1")
+		n.Name("mixed.example", "2606:2800:220:1::1", "10.0.0.1")
 		return n
 	}
 	t.Run("F05/accept-public-one", func(t *testing.T) {
@@ -88,7 +88,7 @@ func TestFetcherMixedAnswers(t *testing.T) {
 			n := lookleaptest.ForTest(t)
 			n.Site("both.example").At("93.184.216.40").File("/", "text/plain", "hello")
 			n.Site("hole.example").At("2606:2800:220:1::2").Connection(lookleaptest.ConnectionLost)
-			n.Name("both.example").Addrs("2606:2800:220:1::2", "93.184.216.40")
+			n.Name("both.example", "2606:2800:220:1::2", "93.184.216.40")
 			start := time.Now()
 			mustGet(t, guarded(t, n, lookleap.FetcherOptions{}), "https://both.example/")
 			if took := time.Since(start); took != 250*time.Millisecond {

@@ -11,6 +11,7 @@ import (
 	"net/netip"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -28,7 +29,7 @@ func guarded(t testing.TB, n *lookleaptest.Internet, o lookleap.FetcherOptions) 
 		o.Resolver = n.Stub()
 	}
 	if o.Dial == nil {
-		o.Dial = n.Dialer("fetcher")
+		o.Dial = n.FetcherOptions().Dial
 	}
 	o.RootCAs, o.Now = n.RootCAs(), n.Clock().Now
 	f := lookleap.NewFetcher(o)
@@ -215,7 +216,7 @@ func TestFetcherHeaderLimits(t *testing.T) {
 		{"reject-above-32-KiB", lookleaptest.HeaderBomb(48 << 10)},
 		{"reject-37-KiB", lookleaptest.HeaderBomb(37 << 10)}, // net/http lets 4 KiB more pass
 		{"reject-megabyte", lookleaptest.HeaderBomb(1 << 20)},
-		{"reject-many-lines", lookleaptest.HeaderLines("Link", "</x>; rel=next", 100_000)},
+		{"reject-many-lines", lookleaptest.Header("Link", slices.Repeat([]string{"</x>; rel=next"}, 100_000)...)},
 		{"reject-informational-flood", lookleaptest.Wrap(flood)},
 	}
 	for _, test := range tests {

@@ -106,7 +106,7 @@ func TestProxyGuards(t *testing.T) {
 	n := lookleaptest.ForTest(t)
 	n.Site("internal.example").At("10.0.0.1").File("/", "text/plain", "hello")
 	n.Site("mixed.example").File("/", "text/plain", "hello")
-	n.Name("mixed.example").Addrs(n.Site("mixed.example").Addr().String(), "10.0.0.1")
+	n.Name("mixed.example", n.Site("mixed.example").Addr().String(), "10.0.0.1")
 	n.Name("bogus.example").Bogus()
 	p := proxyInto(t, n, "")
 	for name, c := range map[string]struct {

@@ -327,7 +327,7 @@ func TestFilteredTargets(t *testing.T) {
 	at := func(addrs ...string) func(*world) {
 		return func(w *world) {
 			srv(443, "inside.example.")(w)
-			w.net.Name("inside.example").Addrs(addrs...)
+			w.net.Name("inside.example", addrs...)
 		}
 	}
 	for name, set := range map[string]func(*world){

@@ -7,7 +7,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
-	"encoding/pem"
 	"math/big"
 	"net"
 	"sync"
@@ -19,14 +18,13 @@ type Certificate uint8
 
 // The kinds of certificate.
 const (
-	CertificateValid       Certificate = iota // for the name of the site, for 90 days
-	CertificateExpired                        // ended an hour ago
-	CertificateNotYetValid                    // begins in an hour
-	CertificateSelfSigned                     // for the name of the site, signed by itself
-	CertificateWrongName                      // for another name
-	CertificateUnknownCA                      // for the name of the site, from an unknown authority
-	CertificateSharedName                     // for the name of the site and shared-name.example
-	CertificateEndsSoon                       // for the name of the site, for a week
+	CertificateValid      Certificate = iota // for the name of the site, for 90 days
+	CertificateExpired                       // ended an hour ago
+	CertificateSelfSigned                    // for the name of the site, signed by itself
+	CertificateWrongName                     // for another name
+	CertificateUnknownCA                     // for the name of the site, from an unknown authority
+	CertificateSharedName                    // for the name of the site and shared-name.example
+	CertificateEndsSoon                      // for the name of the site, for a week
 )
 
 // lifetime of a good certificate. It is renewed when half of it has passed by the clock of the internet.
@@ -41,23 +39,18 @@ type authority struct {
 	key     *ecdsa.PrivateKey
 	leafKey *ecdsa.PrivateKey // one for all sites: nothing here is secret, and making one is the slow part
 	root    *x509.Certificate
-	pool    *x509.CertPool
 
 	mu     sync.Mutex
 	serial int64
-	issued map[issue]*tls.Certificate
-}
-
-type issue struct {
-	name string
-	kind Certificate
+	issued map[string]*tls.Certificate // valid ones, by name
 }
 
 func newAuthority(name string, clock *Clock) *authority {
-	return &authority{name: name, clock: clock, issued: map[issue]*tls.Certificate{}}
+	return &authority{name: name, clock: clock, issued: map[string]*tls.Certificate{}}
 }
 
-func (a *authority) setup() {
+// certificateRoot returns the certificate of the authority.
+func (a *authority) certificateRoot() *x509.Certificate {
 	a.once.Do(func() {
 		a.key, a.leafKey = newKey(), newKey()
 		template := &x509.Certificate{
@@ -69,22 +62,24 @@ func (a *authority) setup() {
 			BasicConstraintsValid: true,
 			IsCA:                  true,
 		}
-		a.root = parse(sign(template, template, a.key, a.key))
-		a.pool = x509.NewCertPool()
-		a.pool.AddCert(a.root)
+		a.root = sign(template, template, a.key, a.key)
 	})
+	return a.root
 }
 
 // certificate returns the certificate of that kind for a name, while it is valid by the clock.
 func (a *authority) certificate(name string, kind Certificate) *tls.Certificate {
-	a.setup()
+	a.certificateRoot()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	now := a.clock.Now()
-	c := a.issued[issue{name, kind}]
-	if c == nil || kind != CertificateValid || now.Before(c.Leaf.NotBefore) || now.Add(lifetime/2).After(c.Leaf.NotAfter) {
+	if kind != CertificateValid {
+		return a.issue(name, kind, now)
+	}
+	c := a.issued[name]
+	if c == nil || now.Before(c.Leaf.NotBefore) || now.Add(lifetime/2).After(c.Leaf.NotAfter) {
 		c = a.issue(name, kind, now)
-		a.issued[issue{name, kind}] = c
+		a.issued[name] = c
 	}
 	return c
 }
@@ -94,8 +89,6 @@ func (a *authority) issue(name string, kind Certificate, now time.Time) *tls.Cer
 	switch kind {
 	case CertificateExpired:
 		from, till = now.Add(-lifetime), now.Add(-time.Hour)
-	case CertificateNotYetValid:
-		from = now.Add(time.Hour)
 	case CertificateEndsSoon:
 		till = now.Add(7 * 24 * time.Hour)
 	case CertificateWrongName:
@@ -122,45 +115,30 @@ func (a *authority) issue(name string, kind Certificate, now time.Time) *tls.Cer
 	if kind == CertificateSelfSigned {
 		parent, key = template, a.leafKey
 	}
-	der := sign(template, parent, a.leafKey, key)
-	return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: a.leafKey, Leaf: parse(der)}
+	leaf := sign(template, parent, a.leafKey, key)
+	return &tls.Certificate{Certificate: [][]byte{leaf.Raw}, PrivateKey: a.leafKey, Leaf: leaf}
 }
 
-func newKey() *ecdsa.PrivateKey {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+func newKey() *ecdsa.PrivateKey { return must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader)) }
+
+func sign(template, parent *x509.Certificate, subject, signer *ecdsa.PrivateKey) *x509.Certificate {
+	der := must(x509.CreateCertificate(rand.Reader, template, parent, &subject.PublicKey, signer))
+	return must(x509.ParseCertificate(der))
+}
+
+// must is for errors that are faults of the test itself, or of this package.
+func must[T any](value T, err error) T {
 	if err != nil {
 		panic(err)
 	}
-	return key
-}
-
-func sign(template, parent *x509.Certificate, subject, signer *ecdsa.PrivateKey) []byte {
-	der, err := x509.CreateCertificate(rand.Reader, template, parent, &subject.PublicKey, signer)
-	if err != nil {
-		panic(err)
-	}
-	return der
-}
-
-func parse(der []byte) *x509.Certificate {
-	cert, err := x509.ParseCertificate(der)
-	if err != nil {
-		panic(err)
-	}
-	return cert
+	return value
 }
 
 // RootCAs returns the certificate authority that all sites use.
 func (n *Internet) RootCAs() *x509.CertPool {
-	n.ca.setup()
-	return n.ca.pool
-}
-
-// CertificateAuthority returns the certificate of the authority that all sites use, as a
-// PEM file.
-func (n *Internet) CertificateAuthority() []byte {
-	n.ca.setup()
-	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: n.ca.root.Raw})
+	pool := x509.NewCertPool()
+	pool.AddCert(n.ca.certificateRoot())
+	return pool
 }
 
 // ClientCertificate returns a certificate of that authority that a client may show.

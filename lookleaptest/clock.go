@@ -66,8 +66,8 @@ func (c *Clock) wake() {
 	c.changed = make(chan struct{})
 }
 
-// Sleep waits until the clock has advanced by d or ctx ends.
-func (c *Clock) Sleep(ctx context.Context, d time.Duration) error {
+// sleep waits until the clock has advanced by d or ctx ends.
+func (c *Clock) sleep(ctx context.Context, d time.Duration) error {
 	until := c.Now().Add(d)
 	for {
 		c.mu.Lock()

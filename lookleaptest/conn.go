@@ -1,6 +1,7 @@
 package lookleaptest
 
 import (
+	"cmp"
 	"io"
 	"net"
 	"net/netip"
@@ -24,8 +25,7 @@ type memoryConn struct {
 // newConns connects a client with a server.
 func newConns(client, server netip.AddrPort) (clientEnd, serverEnd *memoryConn) {
 	up, down := newStream(), newStream()
-	return &memoryConn{in: down, out: up, local: client, remote: server},
-		&memoryConn{in: up, out: down, local: server, remote: client}
+	return &memoryConn{down, up, client, server}, &memoryConn{up, down, server, client}
 }
 
 func (c *memoryConn) Read(b []byte) (int, error) {
@@ -40,33 +40,35 @@ func (c *memoryConn) Write(b []byte) (int, error) {
 
 // Close ends both directions. The peer still reads what was written; its own writes fail.
 func (c *memoryConn) Close() error {
-	c.out.closeWriter(io.EOF)
-	c.in.closeReader(errPipe)
+	c.out.change(func(s *stream) { s.readErr, s.writeErr = cmp.Or(s.readErr, io.EOF), net.ErrClosed })
+	c.in.change(func(s *stream) { s.buf, s.readErr, s.writeErr = nil, net.ErrClosed, cmp.Or[error](s.writeErr, errPipe) })
 	return nil
 }
 
 // Reset ends both directions at once: the peer loses what it has not read yet.
 func (c *memoryConn) Reset() {
-	c.out.abort(errReset)
-	c.in.abort(errReset)
+	for _, s := range []*stream{c.in, c.out} {
+		s.change(func(s *stream) {
+			s.buf, s.readErr, s.writeErr = nil, cmp.Or[error](s.readErr, errReset), cmp.Or[error](s.writeErr, errReset)
+		})
+	}
 }
 
 func (c *memoryConn) LocalAddr() net.Addr  { return net.TCPAddrFromAddrPort(c.local) }
 func (c *memoryConn) RemoteAddr() net.Addr { return net.TCPAddrFromAddrPort(c.remote) }
 
 func (c *memoryConn) SetDeadline(t time.Time) error {
-	c.in.readDeadline.set(t)
-	c.out.writeDeadline.set(t)
-	return nil
+	c.SetReadDeadline(t)
+	return c.SetWriteDeadline(t)
 }
 
 func (c *memoryConn) SetReadDeadline(t time.Time) error {
-	c.in.readDeadline.set(t)
+	c.in.wake(t, func(s *stream) { s.readBy = t })
 	return nil
 }
 
 func (c *memoryConn) SetWriteDeadline(t time.Time) error {
-	c.out.writeDeadline.set(t)
+	c.out.wake(t, func(s *stream) { s.writeBy = t })
 	return nil
 }
 
@@ -83,32 +85,45 @@ func (c *memoryConn) explain(op string, err error) error {
 
 // stream is one direction of a connection.
 type stream struct {
-	mu      sync.Mutex
-	changed sync.Cond
-	buf     []byte
-
-	writerGone error // what the reader gets after the buffer is empty
-	readerGone error // what the writer gets
-	readerDone bool  // the reader closed its own end
-
-	readDeadline, writeDeadline deadline
+	mu              sync.Mutex
+	changed         sync.Cond
+	buf             []byte
+	readErr         error // what the reader gets after the buffer is empty
+	writeErr        error // what the writer gets
+	readBy, writeBy time.Time
 }
 
 func newStream() *stream {
 	s := &stream{}
 	s.changed.L = &s.mu
-	s.readDeadline.stream, s.writeDeadline.stream = s, s
 	return s
 }
+
+func (s *stream) change(do func(*stream)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	do(s)
+	s.changed.Broadcast()
+}
+
+// wake changes a deadline, and lets those who wait look when it has come.
+func (s *stream) wake(at time.Time, change func(*stream)) {
+	s.change(change)
+	if wait := time.Until(at); wait > 0 {
+		time.AfterFunc(wait, func() { s.change(func(*stream) {}) })
+	}
+}
+
+func passed(deadline time.Time) bool { return !deadline.IsZero() && !time.Now().Before(deadline) }
 
 func (s *stream) read(b []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for {
 		switch {
-		case s.readerDone:
+		case s.readErr == net.ErrClosed:
 			return 0, net.ErrClosed
-		case s.readDeadline.passed():
+		case passed(s.readBy):
 			return 0, os.ErrDeadlineExceeded
 		case len(b) == 0:
 			return 0, nil
@@ -117,8 +132,8 @@ func (s *stream) read(b []byte) (int, error) {
 			s.buf = append(s.buf[:0], s.buf[n:]...)
 			s.changed.Broadcast()
 			return n, nil
-		case s.writerGone != nil:
-			return 0, s.writerGone
+		case s.readErr != nil:
+			return 0, s.readErr
 		}
 		s.changed.Wait()
 	}
@@ -129,90 +144,20 @@ func (s *stream) write(b []byte) (n int, err error) {
 	defer s.mu.Unlock()
 	for {
 		switch {
-		case s.writerGone == io.EOF:
-			return n, net.ErrClosed
-		case s.readerGone != nil:
-			return n, s.readerGone
-		case s.writeDeadline.passed():
+		case s.writeErr != nil:
+			return n, s.writeErr
+		case passed(s.writeBy):
 			return n, os.ErrDeadlineExceeded
 		case len(b) == 0:
 			return n, nil
-		}
-		if space := window - len(s.buf); space > 0 {
-			part := b[:min(space, len(b))]
-			s.buf = append(s.buf, part...)
-			n, b = n+len(part), b[len(part):]
-			s.changed.Broadcast()
+		case len(s.buf) == window:
+			s.changed.Wait()
 			continue
 		}
-		s.changed.Wait()
-	}
-}
-
-func (s *stream) closeWriter(reason error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.writerGone == nil {
-		s.writerGone = reason
-	}
-	s.writeDeadline.stop()
-	s.changed.Broadcast()
-}
-
-func (s *stream) closeReader(reason error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.readerGone == nil {
-		s.readerGone = reason
-	}
-	s.readerDone = true
-	s.buf = nil
-	s.readDeadline.stop()
-	s.changed.Broadcast()
-}
-
-// abort breaks the stream for both of its ends and drops what is in it.
-func (s *stream) abort(reason error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.writerGone == nil {
-		s.writerGone = reason
-	}
-	if s.readerGone == nil {
-		s.readerGone = reason
-	}
-	s.buf = nil
-	s.changed.Broadcast()
-}
-
-// deadline wakes a stream's waiters when it has come.
-type deadline struct {
-	stream *stream
-	at     time.Time
-	timer  *time.Timer
-}
-
-func (d *deadline) set(t time.Time) {
-	d.stream.mu.Lock()
-	defer d.stream.mu.Unlock()
-	d.stop()
-	d.at = t
-	if wait := time.Until(t); !t.IsZero() && wait > 0 {
-		d.timer = time.AfterFunc(wait, func() {
-			d.stream.mu.Lock()
-			defer d.stream.mu.Unlock()
-			d.stream.changed.Broadcast()
-		})
-	}
-	d.stream.changed.Broadcast()
-}
-
-func (d *deadline) passed() bool { return !d.at.IsZero() && !time.Now().Before(d.at) }
-
-func (d *deadline) stop() {
-	if d.timer != nil {
-		d.timer.Stop()
-		d.timer = nil
+		part := b[:min(window-len(s.buf), len(b))]
+		s.buf = append(s.buf, part...)
+		n, b = n+len(part), b[len(part):]
+		s.changed.Broadcast()
 	}
 }
 
@@ -220,7 +165,7 @@ func (d *deadline) stop() {
 func (s *stream) drained() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for len(s.buf) > 0 && s.readerGone == nil && s.writerGone == nil {
+	for len(s.buf) > 0 && s.readErr == nil && s.writeErr == nil {
 		s.changed.Wait()
 	}
 }

@@ -19,7 +19,7 @@ func pair(t testing.TB, n *lookleaptest.Internet) (client, server net.Conn, err 
 		c, _ := l.Accept()
 		accepted <- c
 	}()
-	client, err = n.Dialer("test")(context.Background(), netip.MustParseAddrPort("93.184.200.1:7"))
+	client, err = n.FetcherOptions().Dial(context.Background(), netip.MustParseAddrPort("93.184.200.1:7"))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -50,27 +50,14 @@ type promise[T any] struct {
 	verify func(r *trial[T])
 }
 
-// need is what a promise needs of an engine.
-type need uint8
+// need is what a promise needs of an engine, and what the test says without it.
+type need string
 
 const (
-	needsSharing need = 1 << iota // Open twice with one name
-	needsDamage
-	needsHang
+	needsSharing need = "the implementation is private to its process" // Open twice with one name
+	needsDamage  need = "the engine has no Damage hook"
+	needsHang    need = "the engine has no Hang hook"
 )
-
-// missing returns why a promise cannot be verified with an engine, or "".
-func (e *Engine[T]) missing(n need) string {
-	switch {
-	case n&needsSharing != 0 && e.Private:
-		return "the implementation is private to its process"
-	case n&needsDamage != 0 && e.Damage == nil:
-		return "the engine has no Damage hook"
-	case n&needsHang != 0 && e.Hang == nil:
-		return "the engine has no Hang hook"
-	}
-	return ""
-}
 
 // testContract runs one subtest for each promise.
 func testContract[T any](t *testing.T, e Engine[T], promises []promise[T]) {
@@ -83,23 +70,22 @@ func testContract[T any](t *testing.T, e Engine[T], promises []promise[T]) {
 // test verifies the promise with an engine.
 func (p promise[T]) test(t testing.TB, e Engine[T]) {
 	t.Helper()
-	if e.Open == nil {
+	lacking := map[need]bool{needsSharing: e.Private, needsDamage: e.Damage == nil, needsHang: e.Hang == nil}
+	switch {
+	case e.Open == nil:
 		t.Fatal("lookleaptest: the Engine has no Open function")
-	}
-	if reason := e.missing(p.needs); reason != "" {
-		t.Skip("not tested: " + reason)
-	}
-	if e.Patience <= 0 {
+	case lacking[p.needs]:
+		t.Skip("not tested: " + p.needs)
+	case e.Patience <= 0:
 		e.Patience = 10 * time.Second
 	}
-	p.verify(&trial[T]{TB: t, engine: e, text: p.text, data: "contract-" + p.name})
+	p.verify(&trial[T]{probe{t, p.text, e.Patience}, e, "contract-" + p.name})
 }
 
 // trial is one promise being verified.
 type trial[T any] struct {
-	testing.TB
+	probe
 	engine Engine[T]
-	text   string
 	data   string // the name of the data
 }
 
@@ -109,17 +95,24 @@ func (r *trial[T]) open() T {
 	return r.engine.Open(r.TB, r.data)
 }
 
+// probe makes the calls that verify a promise.
+type probe struct {
+	testing.TB
+	text     string // of the promise
+	patience time.Duration
+}
+
 // broken ends the test with the promise that does not hold.
-func (r *trial[T]) broken(format string, args ...any) {
-	r.Helper()
-	r.Fatalf("broken promise: %s.\nObserved: %s", r.text, fmt.Sprintf(format, args...))
+func (p *probe) broken(format string, args ...any) {
+	p.Helper()
+	p.Fatalf("broken promise: %s.\nObserved: %s", p.text, fmt.Sprintf(format, args...))
 }
 
 // must ends the test if a call failed that has no reason to.
-func (r *trial[T]) must(err error, call string) {
-	r.Helper()
+func (p *probe) must(err error, call string) {
+	p.Helper()
 	if err != nil {
-		r.broken("%s returned the error %q", call, err)
+		p.broken("%s returned the error %q", call, err)
 	}
 }
 
@@ -128,51 +121,65 @@ var errHung = errors.New("the call did not return in time")
 
 // attempt makes one call with a deadline of half the patience. If the call ignores the
 // deadline too, attempt returns errHung.
-func (r *trial[T]) attempt(call func(ctx context.Context) error) error {
-	ctx, cancel := context.WithTimeout(context.Background(), r.engine.Patience/2)
+func attempt[V any](p *probe, call func(ctx context.Context) (V, error)) (V, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), p.patience/2)
 	defer cancel()
-	return r.attemptIn(ctx, call)
+	return attemptIn(p, ctx, call)
 }
 
 // attemptIn is attempt with a context of the caller.
-func (r *trial[T]) attemptIn(ctx context.Context, call func(ctx context.Context) error) error {
-	done := make(chan error, 1)
+func attemptIn[V any](p *probe, ctx context.Context, call func(ctx context.Context) (V, error)) (value V, err error) {
+	type result struct {
+		value V
+		err   error
+	}
+	done := make(chan result, 1)
 	go func() {
 		defer func() {
 			if cause := recover(); cause != nil {
-				done <- fmt.Errorf("the call panicked: %v", cause)
+				done <- result{err: fmt.Errorf("the call panicked: %v", cause)}
 			}
 		}()
-		done <- call(ctx)
+		value, err := call(ctx)
+		done <- result{value, err}
 	}()
-	late := time.NewTimer(r.engine.Patience)
+	late := time.NewTimer(p.patience)
 	defer late.Stop()
 	select {
-	case err := <-done:
-		return err
+	case r := <-done:
+		return r.value, r.err
 	case <-late.C:
-		return errHung
+		return value, errHung
 	}
 }
 
-// together lets n callers begin at the same moment and returns their errors. A caller makes
-// many calls, and waits for those of the others, so it gets ten times the patience.
-func (r *trial[T]) together(n int, call func(ctx context.Context, i int) error) []error {
-	patient := *r
-	patient.engine.Patience *= 10
-	begin, errs, done := make(chan struct{}), make([]error, n), make(chan struct{}, n)
+// do is attempt for a call that returns nothing else.
+func (p *probe) do(call func(ctx context.Context) error) error {
+	_, err := attempt(p, func(ctx context.Context) (any, error) { return nil, call(ctx) })
+	return err
+}
+
+// together lets n callers begin at the same moment, and checks that none returns an error. A
+// caller makes many calls, and waits for those of the others, so it gets ten times the patience.
+func (p *probe) together(n int, call func(ctx context.Context, i int) error) {
+	p.Helper()
+	patient := *p
+	patient.patience *= 10
+	begin, errs := make(chan struct{}), make([]error, n)
+	var all sync.WaitGroup
 	for i := range n {
-		go func() {
+		all.Go(func() {
 			<-begin
-			errs[i] = patient.attempt(func(ctx context.Context) error { return call(ctx, i) })
-			done <- struct{}{}
-		}()
+			errs[i] = patient.do(func(ctx context.Context) error { return call(ctx, i) })
+		})
 	}
 	close(begin)
-	for range n {
-		<-done
+	all.Wait()
+	for i, err := range errs {
+		if err != nil {
+			p.broken("caller %d of %d: %v", i, n, err)
+		}
 	}
-	return errs
 }
 
 // cancelled returns a context that has already ended.
@@ -180,36 +187,4 @@ func cancelled() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	return ctx
-}
-
-// awkwardKeys are keys that an engine may confuse: one for each byte, parts of paths and
-// patterns, keys that are prefixes of each other, and long keys that differ at the end.
-func awkwardKeys() []string {
-	long := strings.Repeat("k", 2048)
-	keys := []string{
-		"a/b", "a/b/", "a//b", "../a/b", "a/../b", "%61/b", "a%2Fb", "A/b", "a/B", "a/b ", " a/b", "a/b\x00", "a/b\n",
-		"*", "a*", "a?", "a[b]", "{a}b", "a:b", "a\\b", "$1", "'; --", "https://shop.example/a?b=c#d",
-		"é", "e\u0301", "\xff\xfe", "\xc3", "🔑", long + "1", long + "2",
-	}
-	for b := range 256 {
-		keys = append(keys, "byte/"+string([]byte{byte(b)}))
-	}
-	return keys
-}
-
-// shown returns a key or a value for a message, cut if it is long.
-func shown(s string) string {
-	if len(s) > 40 {
-		return fmt.Sprintf("%q… (%d bytes)", s[:40], len(s))
-	}
-	return fmt.Sprintf("%q", s)
-}
-
-// allBytes is a value with each byte.
-func allBytes() []byte {
-	value := make([]byte, 256)
-	for i := range value {
-		value[i] = byte(i)
-	}
-	return value
 }

@@ -2,8 +2,6 @@ package lookleaptest
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
@@ -121,41 +119,10 @@ func inForm[T any](t *testing.T, promises []promise[T]) {
 	t.Helper()
 	seen := map[string]bool{}
 	for _, p := range promises {
-		if seen[p.name] || p.name != strings.ToLower(p.name) || len("contract-"+p.name) > 40 || p.text == "" || strings.HasSuffix(p.text, ".") {
+		if seen[p.name] || p.name != strings.ToLower(p.name) || len("contract-"+p.name) > 40 || p.text == "" ||
+			strings.HasSuffix(p.text, ".") {
 			t.Errorf("the name or text of %q is not in form: %q", p.name, p.text)
 		}
 		seen[p.name] = true
-	}
-}
-
-// inDirectory opens file-based implementations, each name in a directory of its own, which
-// at returns.
-func inDirectory[T any](open func(t testing.TB, dir string) T) (engine func(t testing.TB, name string) T, at func(t testing.TB, name string) string) {
-	dirs := map[string]string{}
-	at = func(t testing.TB, name string) string {
-		if dirs[name] == "" {
-			dirs[name] = t.TempDir()
-		}
-		return dirs[name]
-	}
-	return func(t testing.TB, name string) T { return open(t, at(t, name)) }, at
-}
-
-// cutFiles damages a directory: it cuts each of its files in half.
-func cutFiles(at func(t testing.TB, name string) string) func(t testing.TB, name string) {
-	return func(t testing.TB, name string) {
-		files, err := filepath.Glob(filepath.Join(at(t, name), "*"))
-		if err != nil || len(files) == 0 {
-			t.Fatal("there is nothing to damage", err)
-		}
-		for _, file := range files {
-			info, err := os.Stat(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := os.Truncate(file, info.Size()/2); err != nil {
-				t.Fatal(err)
-			}
-		}
 	}
 }

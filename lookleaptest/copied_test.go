@@ -26,7 +26,8 @@ func TestExamplesCompileInOtherModules(t *testing.T) {
 		dir := newModule(t, root)
 		copied := 0
 		walk(t, root, func(path string) {
-			if name := filepath.Base(path); !strings.HasSuffix(name, "_test.go") || !strings.Contains(name, "example") || underExamples(path) {
+			if name := filepath.Base(path); !strings.HasSuffix(name, "_test.go") || !strings.Contains(name, "example") ||
+				underExamples(path) {
 				return
 			}
 			if strings.Contains("/"+path, "/internal/") {
@@ -71,7 +72,8 @@ func newModule(t *testing.T, root string) string {
 		t.Fatal(err)
 	}
 	mod = bytes.Replace(mod, []byte("module github.com/lookleap/lookleap"), []byte("module "+otherModule), 1)
-	mod = append(mod, "\nrequire github.com/lookleap/lookleap v0.0.0\n\nreplace github.com/lookleap/lookleap => "+root+"\n"...)
+	mod = append(mod,
+		"\nrequire github.com/lookleap/lookleap v0.0.0\n\nreplace github.com/lookleap/lookleap => "+root+"\n"...)
 	if err := os.WriteFile(filepath.Join(dir, "go.mod"), mod, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +98,8 @@ func rename(t *testing.T, dir string, mod []byte, root string) {
 	}
 	mod = bytes.ReplaceAll(mod, []byte("=> ../../"), []byte("=> "+root+"/"))
 	mod = regexp.MustCompile(`(?m)=> \.\./\.\.$`).ReplaceAll(mod, []byte("=> "+root))
-	for _, m := range regexp.MustCompile(`(?m)^(?:require)?\s+(github\.com/lookleap/lookleap\S*) v`).FindAllSubmatch(mod, -1) {
+	ours := regexp.MustCompile(`(?m)^(?:require)?\s+(github\.com/lookleap/lookleap\S*) v`)
+	for _, m := range ours.FindAllSubmatch(mod, -1) {
 		if module := string(m[1]); !bytes.Contains(mod, []byte(module+" =>")) { // until they are published
 			below := strings.TrimPrefix(module, "github.com/lookleap/lookleap")
 			mod = fmt.Appendf(mod, "\nreplace %s => %s%s\n", module, root, below)
@@ -141,7 +144,8 @@ func walk(t *testing.T, dir string, do func(path string)) {
 		switch {
 		case err != nil:
 			return err
-		case e.IsDir() && path != dir && (strings.HasPrefix(e.Name(), ".") || e.Name() == "testdata" || e.Name() == "node_modules"):
+		case e.IsDir() && path != dir && (strings.HasPrefix(e.Name(), ".") || e.Name() == "testdata" ||
+			e.Name() == "node_modules"):
 			return fs.SkipDir
 		case !e.Type().IsRegular():
 			return nil

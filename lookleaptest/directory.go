@@ -2,7 +2,8 @@ package lookleaptest
 
 import (
 	"fmt"
-	"net/netip"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -20,11 +21,9 @@ type directory struct {
 
 	mu    sync.Mutex
 	names map[string]*Name
-	zones map[string]*zone.Zone // without the records of names
-	// signed has each zone but the root, and whether it is signed; nil: nothing is, and the root has all names.
-	signed map[string]bool
-	stale  bool
-	built  time.Time
+	zones map[string]*zone.Zone // without the records of names; while the root is unsigned, it has all names
+	stale bool
+	built time.Time
 }
 
 // resign is how far the clock may move before the zones are signed again, as their operators would
@@ -48,7 +47,7 @@ func (d *directory) name(name string) *Name {
 	defer d.mu.Unlock()
 	m := d.names[name]
 	if m == nil {
-		m = &Name{in: d, name: name, ttl: defaultTTL}
+		m = &Name{in: d, name: name, ttl: 5 * time.Minute}
 		d.names[name] = m
 	}
 	return m
@@ -65,9 +64,8 @@ func (d *directory) anchor() string {
 // signRoot makes the root signed, and from then on the top-level domains too, so that they prove for the
 // other zones whether these are signed. The caller holds d.mu, as for each method that follows.
 func (d *directory) signRoot() {
-	if d.signed == nil {
-		d.signed, d.stale = map[string]bool{}, true
-		d.zones["."] = zone.New(".").Sign(zone.Signing{})
+	if !d.zones["."].Signed() {
+		d.zones["."], d.stale = zone.New(".").Sign(zone.Signing{}), true
 	}
 }
 
@@ -75,19 +73,11 @@ func (d *directory) signRoot() {
 func (d *directory) sign(name string, how zone.Signing) {
 	d.signRoot()
 	for above := parent(name); above != "."; above = parent(above) {
-		if !d.signed[above] {
-			d.put(above, true, zone.Signing{})
+		if z := d.zones[above]; z == nil || !z.Signed() {
+			d.zones[above] = zone.New(above).Sign(zone.Signing{})
 		}
 	}
-	d.put(name, true, how)
-}
-
-func (d *directory) put(origin string, sign bool, how zone.Signing) {
-	z := zone.New(origin)
-	if sign {
-		z.Sign(how)
-	}
-	d.zones[origin], d.signed[origin], d.stale = z, sign, true
+	d.zones[name], d.stale = zone.New(name).Sign(how), true
 }
 
 // cover makes an unsigned zone for the last two labels of a name, unless there is one.
@@ -96,80 +86,42 @@ func (d *directory) cover(name string) {
 	for parent(name) != "." {
 		below, name = name, parent(name)
 	}
-	if _, ok := d.signed[name]; !ok && below != "" {
-		d.put(name, true, zone.Signing{})
+	if below != "" && d.zones[name] == nil {
+		d.zones[name], d.stale = zone.New(name).Sign(zone.Signing{}), true
 	}
-	if _, ok := d.signed[below]; !ok && below != "" {
-		d.put(below, false, zone.Signing{})
+	if below != "" && d.zones[below] == nil {
+		d.zones[below], d.stale = zone.New(below), true
 	}
 }
 
-// Handle answers one query from the zones, or from a script (zone.Handler).
+// Handle answers one query from the zones, or as the name says (zone.Handler).
 func (d *directory) Handle(query *dns.Msg) *dns.Msg {
+	var edits []zone.Edit
 	for _, q := range query.Question {
-		opt := query.IsEdns0()
-		d.internet.journal.query(Query{
-			Time: d.internet.clock.Now(), Name: plainName(q.Name), Type: lookleap.RRType(q.Qtype),
-			do: opt != nil && opt.Do(), cd: query.CheckingDisabled,
-		})
+		entry := &Query{Name: plainName(q.Name), Type: lookleap.RRType(q.Qtype)}
+		d.internet.journal.update(func() { d.internet.journal.queries = append(d.internet.journal.queries, entry) })
+		d.mu.Lock()
+		if m := d.names[dns.CanonicalName(q.Name)]; m != nil {
+			edits = append(edits, m.rebind, m.fault)
+		}
+		d.mu.Unlock()
 	}
 	d.mu.Lock()
 	d.build()
 	d.mu.Unlock()
-	if d.internet.clock.Sleep(d.internet.ctx, d.delay(query)) != nil {
-		return nil
-	}
 	reply := d.server.Handle(query)
-	if reply == nil || len(query.Question) != 1 || reply.Rcode == dns.RcodeServerFailure || reply.Rcode == dns.RcodeRefused {
-		return reply
-	}
-	q := query.Question[0]
-	addrs, scripted := d.next(dns.CanonicalName(q.Name), q.Qtype)
-	if !scripted {
-		return reply
-	}
-	reply.Rcode, reply.Answer, reply.Ns = dns.RcodeSuccess, nil, nil
-	for _, addr := range addrs {
-		hdr := dns.RR_Header{Name: q.Name, Rrtype: q.Qtype, Class: dns.ClassINET}
-		switch {
-		case q.Qtype == dns.TypeA && addr.Is4():
-			reply.Answer = append(reply.Answer, &dns.A{Hdr: hdr, A: addr.AsSlice()})
-		case q.Qtype == dns.TypeAAAA && addr.Is6():
-			reply.Answer = append(reply.Answer, &dns.AAAA{Hdr: hdr, AAAA: addr.AsSlice()})
+	for _, edit := range edits {
+		if edit != nil && reply != nil {
+			reply = edit(query, reply)
 		}
 	}
 	return reply
 }
 
-// delay is the longest one of the names that are asked for.
-func (d *directory) delay(query *dns.Msg) (longest time.Duration) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for _, q := range query.Question {
-		if m := d.names[dns.CanonicalName(q.Name)]; m != nil {
-			longest = max(longest, m.delay)
-		}
-	}
-	return longest
-}
-
-// next returns the answer of a script to the next address query.
-func (d *directory) next(name string, rrtype uint16) (addrs []netip.Addr, scripted bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	m := d.names[name]
-	if m == nil || m.rebind == nil || rrtype != dns.TypeA && rrtype != dns.TypeAAAA {
-		return nil, false
-	}
-	at := min(m.asked[rrtype], len(m.rebind)-1)
-	m.asked[rrtype]++
-	return m.rebind[at], true
-}
-
 // build serves the zones with the records of the names in them, each in the closest zone around it.
 func (d *directory) build() {
-	for name := range d.names {
-		if d.signed != nil {
+	if d.zones["."].Signed() {
+		for name := range d.names {
 			d.cover(name)
 		}
 	}
@@ -184,19 +136,13 @@ func (d *directory) build() {
 		full[origin] = &clone
 	}
 	for _, m := range d.names {
-		m.addTo(full[d.zoneOf(m.name)])
+		origin := m.name
+		for full[origin] == nil {
+			origin = parent(origin)
+		}
+		m.addTo(full[origin])
 	}
-	var zones []*zone.Zone
-	for _, z := range full {
-		zones = append(zones, z)
-	}
-	d.server.Put(zones...)
-}
-
-func (d *directory) zoneOf(name string) string {
-	for ; d.zones[name] == nil; name = parent(name) {
-	}
-	return name
+	d.server.Put(slices.Collect(maps.Values(full))...)
 }
 
 func parent(name string) string {

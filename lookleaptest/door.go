@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
@@ -32,7 +33,7 @@ type Door struct {
 	// AnchorFile has the trust anchors of the DNS; Close removes it.
 	AnchorFile string
 
-	opened []io.Closer
+	opened []func() error // how to close what is open
 	once   sync.Once
 }
 
@@ -52,10 +53,10 @@ func (d *Door) open(n *Internet) error {
 	if err != nil {
 		return err
 	}
-	d.opened = append(d.opened, directoryOnDisk(dir))
-	d.CAFile = filepath.Join(dir, "ca.pem")
-	d.AnchorFile = filepath.Join(dir, "anchors")
-	if err := os.WriteFile(d.CAFile, n.CertificateAuthority(), 0o600); err != nil {
+	d.opened = append(d.opened, func() error { return os.RemoveAll(dir) })
+	d.CAFile, d.AnchorFile = filepath.Join(dir, "ca.pem"), filepath.Join(dir, "anchors")
+	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: n.ca.certificateRoot().Raw})
+	if err := os.WriteFile(d.CAFile, authority, 0o600); err != nil {
 		return err
 	}
 	if err := os.WriteFile(d.AnchorFile, []byte(n.Anchors()+"\n"), 0o600); err != nil {
@@ -65,38 +66,26 @@ func (d *Door) open(n *Internet) error {
 	if err != nil {
 		return err
 	}
-	d.opened = append(d.opened, names)
+	d.opened = append(d.opened, names.Close)
 	door, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
-	d.opened = append(d.opened, door)
+	d.opened = append(d.opened, door.Close)
 	d.DNS, d.Addr = names.Addr, door.Addr().String()
-	if !n.keep(d) || !n.enter() {
-		return net.ErrClosed
-	}
-	go func() {
-		defer n.busy.Done()
-		n.answerDoor(door)
-	}()
-	return nil
+	return n.serveEach(door, d, n.welcome)
 }
 
 // Close closes the door and its DNS server.
 func (d *Door) Close() error {
 	var errs []error
 	d.once.Do(func() {
-		for _, c := range d.opened {
-			errs = append(errs, c.Close())
+		for _, end := range d.opened {
+			errs = append(errs, end())
 		}
 	})
 	return errors.Join(errs...)
 }
-
-// directoryOnDisk is a temporary directory that Close removes.
-type directoryOnDisk string
-
-func (d directoryOnDisk) Close() error { return os.RemoveAll(string(d)) }
 
 // Args returns the flags with which cmd/lookleap uses the door.
 func (d *Door) Args() []string {
@@ -130,36 +119,20 @@ type viaConn struct {
 
 func (c *viaConn) RemoteAddr() net.Addr { return net.TCPAddrFromAddrPort(c.remote) }
 
-// answerDoor serves the door until it is closed.
-func (n *Internet) answerDoor(door net.Listener) {
-	for {
-		conn, err := door.Accept()
-		if err != nil {
-			return
-		}
-		entry := &Dial{Time: n.clock.Now(), By: "loopback"}
-		guest := &guestConn{TCPConn: conn.(*net.TCPConn), in: bufio.NewReaderSize(conn, 32<<10)}
-		c := &serverConn{Conn: guest, internet: n, dial: entry}
-		if !n.keep(c) || !n.enter() {
-			return
-		}
-		go func() {
-			defer n.busy.Done()
-			n.welcome(c, guest)
-		}()
-	}
-}
-
 // welcome finds out where a guest wants to go, and leads it there.
-func (n *Internet) welcome(c *serverConn, guest *guestConn) {
+func (n *Internet) welcome(conn net.Conn) {
+	guest := &guestConn{TCPConn: conn.(*net.TCPConn), in: bufio.NewReaderSize(conn, 32<<10)}
 	addr, err := guest.destination(n)
-	n.journal.update(func() { c.dial.Addr, c.dial.Err, c.dial.Connected = addr, err, err == nil })
-	n.journal.dial(c.dial)
+	entry := &Dial{Addr: addr, Err: err}
+	c := &serverConn{Conn: guest, internet: n, at: addr, dial: entry}
+	n.journal.update(func() { n.journal.dials = append(n.journal.dials, entry) })
 	if err != nil {
 		c.Reset()
 		return
 	}
-	c.at = addr
+	if !n.keep(c) {
+		return
+	}
 	switch place, fate := n.arrive(addr); fate {
 	case ConnectionRefused: // as near as one can get to it behind an open door
 		c.Reset()
@@ -212,13 +185,11 @@ func (c *guestConn) byName(n *Internet) (netip.AddrPort, error) {
 	}}).Handshake()
 	c.in = bufio.NewReader(io.MultiReader(&peeked, c.in))
 	n.mu.Lock()
-	site := n.sites[plainName(name)]
-	n.mu.Unlock()
+	defer n.mu.Unlock()
+	site := named(n.sites, name)
 	if site == nil {
 		return netip.AddrPort{}, fmt.Errorf("no PROXY header and no site in the handshake: %q", name)
 	}
-	site.mu.Lock()
-	defer site.mu.Unlock()
 	return netip.AddrPortFrom(site.addrs[0], site.ports[0]), nil
 }
 

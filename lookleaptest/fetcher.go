@@ -34,39 +34,21 @@ func overInternet[T any](open func(t testing.TB, n *Internet) T) Engine[func(tes
 type openFetcher = func(testing.TB, *Internet) lookleap.Fetcher
 
 var fetcherPromises = []promise[openFetcher]{
-	{
-		name:   "one-exchange",
-		text:   "RoundTrip sends the request once, as it is, and returns the response as it is",
-		verify: fetchesOnce,
-	}, {
-		name:   "exchanges-are-separate",
-		text:   "an exchange leaves nothing behind for the next one: no cookie, no answer that may not be stored, no body",
-		verify: fetchesSeparately,
-	}, {
-		name:   "no-redirects",
-		text:   "RoundTrip returns a redirect and does not follow it",
-		verify: fetchesNoRedirect,
-	}, {
-		name:   "no-retries",
-		text:   "in a Host, RoundTrip returns an error or a response after one request, also if the server resets the connection or responds 503",
-		verify: fetchesNoRetry,
-	}, {
-		name:   "failures-are-errors",
-		text:   "a refused connection, an invalid certificate and an incomplete body are errors",
-		verify: fetchesFailures,
-	}, {
-		name:   "reports-connections",
-		text:   "the connection is reported through net/http/httptrace before the request is sent",
-		verify: fetchesTraced,
-	}, {
-		name:   "cancellation",
-		text:   "RoundTrip, and reading the body, return an error when the context ends",
-		verify: fetchesCancelled,
-	}, {
-		name:   "concurrent-use",
-		text:   "concurrent calls return the responses to their own requests",
-		verify: fetchesConcurrently,
-	},
+	{"one-exchange", "RoundTrip sends the request once, as it is, and returns the response as it is", "",
+		ofFetcher(fetcherScript.once)},
+	{"exchanges-are-separate", "an exchange leaves nothing behind for the next one: no cookie, " +
+		"no answer that may not be stored, no body", "", ofFetcher(fetcherScript.separately)},
+	{"no-redirects", "RoundTrip returns a redirect and does not follow it", "", ofFetcher(fetcherScript.noRedirect)},
+	{"no-retries", "in a Host, RoundTrip returns an error or a response after one request, " +
+		"also if the server resets the connection or responds 503", "", ofFetcher(fetcherScript.noRetry)},
+	{"failures-are-errors", "a refused connection, an invalid certificate and an incomplete body are errors", "",
+		ofFetcher(fetcherScript.failures)},
+	{"reports-connections", "the connection is reported through net/http/httptrace before the request is sent", "",
+		ofFetcher(fetcherScript.traced)},
+	{"cancellation", "RoundTrip, and reading the body, return an error when the context ends", "",
+		ofFetcher(fetcherScript.cancelled)},
+	{"concurrent-use", "concurrent calls return the responses to their own requests", "",
+		ofFetcher(fetcherScript.concurrently)},
 }
 
 // fetcherScript is a fetcher on an internet with one site.
@@ -77,12 +59,12 @@ type fetcherScript struct {
 	site    *Site
 }
 
-func openFetch(r *trial[openFetcher]) fetcherScript {
-	r.Helper()
-	n := NewInternet()
-	r.Cleanup(n.Close)
-	site := n.Site("shop.example").File("/", "text/plain", "welcome")
-	return fetcherScript{r, n, r.open()(r.TB, n), site}
+func ofFetcher(verify func(fetcherScript)) func(*trial[openFetcher]) {
+	return func(r *trial[openFetcher]) {
+		n := ForTest(r)
+		site := n.Site("shop.example").File("/", "text/plain", "welcome")
+		verify(fetcherScript{r, n, r.open()(r.TB, n), site})
+	}
 }
 
 // maxScriptBody is how many bytes a response may have. The site sends a few; a fetcher
@@ -90,30 +72,35 @@ func openFetch(r *trial[openFetcher]) fetcherScript {
 const maxScriptBody = 1 << 20
 
 // send sends a request and reads the whole response.
-func (s fetcherScript) send(ctx context.Context, method, path, body string, header ...string) (resp *http.Response, text string, err error) {
-	err = s.attemptIn(ctx, func(ctx context.Context) error {
-		var reader io.Reader
-		if body != "" {
-			reader = strings.NewReader(body)
-		}
-		req, err := http.NewRequestWithContext(ctx, method, s.site.URL(path), reader)
+func (s fetcherScript) send(
+	ctx context.Context, method, path, body string, header ...string,
+) (resp *http.Response, text string, err error) {
+	req, err := http.NewRequestWithContext(ctx, method, s.site.URL(path), strings.NewReader(body))
+	s.must(err, "NewRequest")
+	for i := 0; i+1 < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	text, err = attemptIn(&s.probe, ctx, func(context.Context) (string, error) {
+		answer, err := s.fetcher.RoundTrip(req)
 		if err != nil {
-			return err
+			return "", err
 		}
-		for i := 0; i+1 < len(header); i += 2 {
-			req.Header.Set(header[i], header[i+1])
-		}
-		if resp, err = s.fetcher.RoundTrip(req); err != nil {
-			return err
-		}
+		resp = answer
 		data, err := io.ReadAll(io.LimitReader(resp.Body, maxScriptBody+1))
 		if len(data) > maxScriptBody {
 			err = fmt.Errorf("the body of the response has more than %d bytes", maxScriptBody)
 		}
-		text = string(data)
-		return errors.Join(err, resp.Body.Close())
+		return string(data), errors.Join(err, resp.Body.Close())
 	})
 	return resp, text, err
+}
+
+// get sends a request without a body, which must get a response.
+func (s fetcherScript) get(path string) (*http.Response, string) {
+	s.Helper()
+	resp, text, err := s.send(context.Background(), "GET", path, "")
+	s.must(err, "RoundTrip")
+	return resp, text
 }
 
 func (s fetcherScript) arrived(n int) {
@@ -123,8 +110,7 @@ func (s fetcherScript) arrived(n int) {
 	}
 }
 
-func fetchesOnce(r *trial[openFetcher]) {
-	s := openFetch(r)
+func (s fetcherScript) once() {
 	s.site.HandleFunc("/order", func(w http.ResponseWriter, req *http.Request) {
 		w.Header().Set("X-Answer", "42")
 		w.Header().Add("X-Twice", "one")
@@ -137,7 +123,8 @@ func fetchesOnce(r *trial[openFetcher]) {
 	s.arrived(1)
 	got := s.net.Journal().Requests()[0]
 	switch {
-	case got.Method != "POST" || got.Target != "/order?a=%20b" || string(got.Body) != "tea" || got.Header.Get("X-Question") != "6 times 7":
+	case got.Method != "POST" || got.Target != "/order?a=%20b" || string(got.Body) != "tea" ||
+		got.Header.Get("X-Question") != "6 times 7":
 		s.broken("the request arrived as %s %s with the body %q", got.Method, got.Target, got.Body)
 	case resp.StatusCode != http.StatusCreated || resp.Header.Get("X-Answer") != "42" || text != "tea":
 		s.broken("the response was returned as %s with the body %q", resp.Status, text)
@@ -149,15 +136,12 @@ func fetchesOnce(r *trial[openFetcher]) {
 	if err != nil || text != long {
 		s.broken("a body of %d bytes was returned with %d bytes and the error %v", len(long), len(text), err)
 	}
-	resp, _, err = s.send(context.Background(), "GET", "/missing", "")
-	s.must(err, "RoundTrip")
-	if resp.StatusCode != http.StatusNotFound {
+	if resp, _ := s.get("/missing"); resp.StatusCode != http.StatusNotFound {
 		s.broken("a response with the status 404 was returned as %s", resp.Status)
 	}
 }
 
-func fetchesSeparately(r *trial[openFetcher]) {
-	s := openFetch(r)
+func (s fetcherScript) separately() {
 	var answers atomic.Int32
 	s.site.HandleFunc("/count", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
@@ -165,8 +149,7 @@ func fetchesSeparately(r *trial[openFetcher]) {
 		_, _ = fmt.Fprint(w, "answer ", answers.Add(1))
 	})
 	for i := range 3 {
-		_, text, err := s.send(context.Background(), "GET", "/count", "")
-		s.must(err, "RoundTrip")
+		_, text := s.get("/count")
 		if want := fmt.Sprint("answer ", i+1); text != want {
 			s.broken("the body of the response %q was returned as %q", want, text)
 		}
@@ -179,29 +162,22 @@ func fetchesSeparately(r *trial[openFetcher]) {
 	}
 }
 
-func fetchesNoRedirect(r *trial[openFetcher]) {
-	s := openFetch(r)
+func (s fetcherScript) noRedirect() {
 	s.site.Redirect("/old", "/")
-	resp, _, err := s.send(context.Background(), "GET", "/old", "")
-	s.must(err, "RoundTrip")
+	resp, _ := s.get("/old")
 	s.arrived(1)
 	if resp.StatusCode != http.StatusFound || resp.Header.Get("Location") != "/" {
 		s.broken("the response was returned as %s", resp.Status)
 	}
 }
 
-// fetchesNoRetry tests the fetcher in a Host, which refuses the repetitions that it sees,
+// noRetry tests the fetcher in a Host, which refuses the repetitions that it sees,
 // such as those of an http.Transport.
-func fetchesNoRetry(r *trial[openFetcher]) {
-	s := openFetch(r)
+func (s fetcherScript) noRetry() {
 	s.fetcher = &lookleap.Host{Fetcher: s.fetcher}
-	if _, _, err := s.send(context.Background(), "GET", "/", ""); err != nil {
-		s.broken("a first request returned the error %q", err)
-	}
+	s.get("/")
 	s.site.Status("/busy", http.StatusServiceUnavailable, "Retry-After", "0")
-	resp, _, err := s.send(context.Background(), "GET", "/busy", "")
-	s.must(err, "RoundTrip")
-	if resp.StatusCode != http.StatusServiceUnavailable {
+	if resp, _ := s.get("/busy"); resp.StatusCode != http.StatusServiceUnavailable {
 		s.broken("the response was returned as %s", resp.Status)
 	}
 	s.arrived(2)
@@ -212,8 +188,7 @@ func fetchesNoRetry(r *trial[openFetcher]) {
 	s.arrived(3)
 }
 
-func fetchesFailures(r *trial[openFetcher]) {
-	s := openFetch(r)
+func (s fetcherScript) failures() {
 	s.site.File("/long", "text/plain", strings.Repeat("text ", 1000)).Fault("/long", Truncated())
 	for _, failure := range []struct {
 		what string
@@ -231,8 +206,7 @@ func fetchesFailures(r *trial[openFetcher]) {
 	}
 }
 
-func fetchesTraced(r *trial[openFetcher]) {
-	s := openFetch(r)
+func (s fetcherScript) traced() {
 	var remote string
 	ctx := httptrace.WithClientTrace(context.Background(), &httptrace.ClientTrace{
 		GotConn: func(c httptrace.GotConnInfo) {
@@ -248,11 +222,10 @@ func fetchesTraced(r *trial[openFetcher]) {
 	}
 }
 
-func fetchesCancelled(r *trial[openFetcher]) {
-	s := openFetch(r)
+func (s fetcherScript) cancelled() {
 	s.site.Fault("/mute", Mute()).File("/stall", "text/plain", strings.Repeat("text ", 1000)).Fault("/stall", Stall())
 	for _, path := range []string{"/mute", "/stall"} {
-		ctx, cancel := context.WithTimeout(context.Background(), s.engine.Patience/50)
+		ctx, cancel := context.WithTimeout(context.Background(), s.patience/50)
 		_, _, err := s.send(ctx, "GET", path, "")
 		cancel()
 		if err == nil || errors.Is(err, errHung) {
@@ -269,19 +242,14 @@ func fetchesCancelled(r *trial[openFetcher]) {
 	}
 }
 
-func fetchesConcurrently(r *trial[openFetcher]) {
-	s := openFetch(r)
+func (s fetcherScript) concurrently() {
 	s.site.HandleFunc("/echo*", func(w http.ResponseWriter, req *http.Request) { _, _ = io.WriteString(w, req.URL.Path) })
-	for i, err := range r.together(16, func(ctx context.Context, i int) error {
+	s.together(16, func(ctx context.Context, i int) error {
 		path := fmt.Sprint("/echo/", i)
 		_, text, err := s.send(ctx, "GET", path, "")
 		if err == nil && text != path {
 			err = fmt.Errorf("the response to %s was %q", path, text)
 		}
 		return err
-	}) {
-		if err != nil {
-			s.broken("caller %d of 16: %v", i, err)
-		}
-	}
+	})
 }

@@ -20,10 +20,7 @@ import (
 // the internet, and defaults for the rest. It connects to sites of this internet and to
 // nothing else. Its fields may be changed before its first use.
 func (n *Internet) Host() *lookleap.Host {
-	resolver, err := lookleap.NewResolver(n.ResolverOptions())
-	if err != nil {
-		panic(err) // the anchors and servers are our own
-	}
+	resolver := must(lookleap.NewResolver(n.ResolverOptions()))
 	n.closeLater(resolver)
 	return n.hostWith(resolver)
 }
@@ -41,7 +38,7 @@ func (n *Internet) hostWith(resolver lookleap.Resolver) *lookleap.Host {
 // FetcherOptions returns options with which [lookleap.NewFetcher] makes a fetcher of this
 // internet. They do not allow private addresses.
 func (n *Internet) FetcherOptions() lookleap.FetcherOptions {
-	return lookleap.FetcherOptions{Resolver: n.Stub(), RootCAs: n.RootCAs(), Now: n.clock.Now, Dial: n.Dialer("fetcher")}
+	return lookleap.FetcherOptions{Resolver: n.Stub(), RootCAs: n.RootCAs(), Now: n.clock.Now, Dial: n.dial}
 }
 
 // Fetcher returns the guarded fetcher of production with the options, but for the certificate
@@ -87,22 +84,16 @@ func (n *Internet) Unguarded() *http.Transport {
 	return t
 }
 
-// idle closes the idle connections of a transport.
-type idle struct{ transport *http.Transport }
+type idle struct{ *http.Transport }
 
 func (i idle) Close() error {
-	i.transport.CloseIdleConnections()
+	i.CloseIdleConnections()
 	return nil
 }
 
 // Dial connects to an address of this internet without any guard, for clients that do not
 // use an [http.Transport]. It has the form of the DialContext field of [http.Transport].
 func (n *Internet) Dial(ctx context.Context, network, address string) (net.Conn, error) {
-	return n.dialName(ctx, "foreign", network, address)
-}
-
-// dialName connects to a name or an address; by is for the journal.
-func (n *Internet) dialName(ctx context.Context, by, network, address string) (net.Conn, error) {
 	if !strings.HasPrefix(network, "tcp") {
 		return nil, &net.OpError{Op: "dial", Net: network, Err: net.UnknownNetworkError(network)}
 	}
@@ -120,7 +111,7 @@ func (n *Internet) dialName(ctx context.Context, by, network, address string) (n
 	}
 	for _, addr := range addrs {
 		var conn net.Conn
-		if conn, err = n.dial(ctx, by, netip.AddrPortFrom(addr, uint16(port))); err == nil {
+		if conn, err = n.dial(ctx, netip.AddrPortFrom(addr, uint16(port))); err == nil {
 			return conn, nil
 		}
 	}
@@ -134,14 +125,12 @@ func (n *Internet) lookup(ctx context.Context, host string) ([]netip.Addr, error
 	}
 	var addrs []netip.Addr
 	for _, rrtype := range []uint16{dns.TypeA, dns.TypeAAAA} {
-		reply, err := n.ask(ctx, host, rrtype)
+		answer, err := n.ask(ctx, host, rrtype)
 		if err != nil {
 			return nil, err
 		}
-		for _, rr := range reply.Answer {
-			if record, ok := recordOf(rr); ok && record.Addr.IsValid() {
-				addrs = append(addrs, record.Addr)
-			}
+		for _, record := range answer.Records {
+			addrs = append(addrs, record.Addr)
 		}
 	}
 	if len(addrs) == 0 {

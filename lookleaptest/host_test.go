@@ -7,42 +7,13 @@ import (
 	"net/http"
 	"sync"
 	"testing"
+	"testing/fstest"
 	"testing/synctest"
 	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/lookleaptest"
 )
-
-// The fetcher is the real guarded one: made-up public addresses pass, private ones are not even
-// dialled.
-func TestHostIsGuarded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		net := lookleaptest.ForTest(t)
-		host := net.StubHost()
-		net.Site("shop.example").File("/", "text/plain", "hi")
-		net.Site("intranet.example").At("10.0.0.5").File("/", "text/plain", "secret")
-		net.Site("169.254.169.254").File("/", "text/plain", "keys")
-		if resp, body, err := fetch(t.Context(), host, "https://shop.example/"); err != nil || body != "hi" || resp.ProtoMajor != 2 {
-			t.Error(resp, body, err)
-		}
-		for _, url := range []string{"https://intranet.example/", "https://169.254.169.254/", "https://127.0.0.1/"} {
-			if _, _, err := fetch(t.Context(), host, url); !errors.Is(err, lookleap.ErrDenied) {
-				t.Error(url, err)
-			}
-		}
-		if d := net.Journal().Dials(); len(d) != 1 || d[0].By != "fetcher" || d[0].SNI != "shop.example" || d[0].ALPN != "h2" {
-			t.Errorf("%+v", d)
-		}
-		// A transport without a guard gets there.
-		if _, body, err := fetch(t.Context(), net.Unguarded(), "https://intranet.example/"); err != nil || body != "secret" {
-			t.Error(body, err)
-		}
-		if n := net.Journal().Bytes("10.0.0.5"); n == 0 {
-			t.Error("no bytes were counted")
-		}
-	})
-}
 
 func TestRebinding(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -51,7 +22,8 @@ func TestRebinding(t *testing.T) {
 		net.Site("victim.example").At("127.0.0.1").File("/", "text/plain", "private")
 		net.Name("rebind.example").Rebind(good.Addr().String(), "127.0.0.1")
 		for i, want := range []error{nil, lookleap.ErrDenied, lookleap.ErrDenied} {
-			if _, _, err := fetch(t.Context(), net.Fetcher(lookleap.FetcherOptions{}), "https://rebind.example/"); !errors.Is(err, want) {
+			_, err := get(t, net.Fetcher(lookleap.FetcherOptions{}), "https://rebind.example/")
+			if !errors.Is(err, want) {
 				t.Error(i, err)
 			}
 		}
@@ -65,7 +37,9 @@ func TestRebinding(t *testing.T) {
 }
 
 func TestHostTimesOut(t *testing.T) {
-	for name, fate := range map[string]lookleaptest.Connection{"Blackhole": lookleaptest.ConnectionLost, "Silent": lookleaptest.ConnectionSilent} {
+	for name, fate := range map[string]lookleaptest.Connection{
+		"Blackhole": lookleaptest.ConnectionLost, "Silent": lookleaptest.ConnectionSilent,
+	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				net := lookleaptest.ForTest(t)
@@ -118,4 +92,85 @@ func fetch(ctx context.Context, f lookleap.Fetcher, url string) (*http.Response,
 	defer func() { _ = resp.Body.Close() }()
 	body, err := io.ReadAll(resp.Body)
 	return resp, string(body), err
+}
+
+func get(t *testing.T, transport http.RoundTripper, url string) (string, error) {
+	t.Helper()
+	_, body, err := fetch(t.Context(), transport, url)
+	return body, err
+}
+
+func TestHostReachesOnlyTheInternet(t *testing.T) {
+	n := lookleaptest.ForTest(t)
+	shop := n.Site("shop.example").Handle("*", http.FileServerFS(fstest.MapFS{"menu.txt": {Data: []byte("Tea")}}))
+	printer := n.Site("printer.example").At("192.168.0.9").File("*", "text/plain", "secret")
+	n.Name("elsewhere.example", "93.184.217.250") // a public address without a site
+	n.Name("rebind.example").Rebind("127.0.0.1")
+	host := n.Host()
+
+	if body, err := get(t, host, shop.URL("/menu.txt")); err != nil || body != "Tea" {
+		t.Errorf("%q, %v", body, err)
+	}
+	for _, url := range []string{
+		printer.URL("/"), "https://rebind.example/", "https://127.0.0.1/", "https://[::1]/", "https://169.254.169.254/",
+	} {
+		if _, err := get(t, host, url); !errors.Is(err, lookleap.ErrDenied) {
+			t.Errorf("%s: %v", url, err)
+		}
+	}
+	if _, err := get(t, host, "https://elsewhere.example/"); lookleap.CodeOf(err) != lookleap.CodeConnRefused {
+		t.Error(err)
+	}
+	if d := n.Journal().Dials(shop.Addr().String()); len(d) != 1 || d[0].Err != nil {
+		t.Errorf("%+v", d)
+	}
+	if dials := n.Journal().Dials("192.168.0.9", "127.0.0.1", "169.254.169.254", "::1"); len(dials) != 0 {
+		t.Error(dials)
+	}
+	if body, err := get(t, n.Unguarded(), printer.URL("/")); err != nil || body != "secret" ||
+		n.Journal().Bytes("192.168.0.9") == 0 {
+		t.Errorf("the refused request would not have arrived: %q, %v", body, err)
+	}
+}
+
+func TestZones(t *testing.T) {
+	n := lookleaptest.ForTest(t)
+	shop := n.Site("www.shop.example")
+	n.Sign("bank.example").Name("bank.example").TXT("signed")
+	n.Sign("pay.deep.example").Name("_anml.pay.deep.example").TXT("signed")
+	n.Sign("forged.example", lookleaptest.SignaturesForged).Name("forged.example").TXT("forged")
+	n.Sign("lapsed.example", lookleaptest.SignaturesExpired).Name("lapsed.example").TXT("old")
+	host := n.Host()
+	for _, c := range []struct {
+		name   string
+		t      lookleap.RRType
+		state  lookleap.DNSSEC
+		found  int
+		exists bool
+		code   lookleap.Code
+	}{
+		{shop.Name(), lookleap.TypeA, lookleap.Insecure, 1, true, ""},
+		{shop.Name(), lookleap.TypeTXT, lookleap.Insecure, 0, true, ""},
+		{"bank.example", lookleap.TypeTXT, lookleap.Secure, 1, true, ""},
+		{"no.bank.example", lookleap.TypeTXT, lookleap.Secure, 0, false, ""},
+		{"_anml.pay.deep.example", lookleap.TypeTXT, lookleap.Secure, 1, true, ""},
+		{"no.deep.example", lookleap.TypeTXT, lookleap.Secure, 0, false, ""},
+		{"forged.example", lookleap.TypeTXT, 0, 0, false, lookleap.CodeDNSSECBogus},
+		{"lapsed.example", lookleap.TypeTXT, 0, 0, false, lookleap.CodeDNSSECBogus},
+	} {
+		answer, err := host.Lookup(t.Context(), c.name, c.t)
+		switch {
+		case c.code != "":
+			if lookleap.CodeOf(err) != c.code {
+				t.Errorf("%s: %v", c.name, err)
+			}
+		case err != nil:
+			t.Errorf("%s: %v", c.name, err)
+		case answer.DNSSEC != c.state || len(answer.Records) != c.found || answer.Exists != c.exists:
+			t.Errorf("%s: %+v", c.name, answer)
+		}
+	}
+	if asked := n.Journal().Queries("no.bank.example"); len(asked) == 0 || asked[0].Type != lookleap.TypeTXT {
+		t.Error(asked)
+	}
 }

@@ -2,11 +2,13 @@ package lookleaptest
 
 import (
 	"context"
+	"crypto/tls"
 	"io"
 	"log"
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"sync"
 	"testing"
 )
@@ -30,13 +32,14 @@ type Internet struct {
 	cancel context.CancelFunc
 	busy   sync.WaitGroup // what Close waits for
 
-	mu        sync.Mutex
-	sites     map[string]*Site
-	endpoints map[netip.AddrPort]*endpoint
+	mu        sync.Mutex // also of the sites
+	sites     []*Site
+	listeners map[netip.AddrPort]*inbox
 	nextAddr  netip.Addr
-	nextPort  uint16
 	open      map[io.Closer]struct{} // what Close closes
 	closed    bool
+
+	connections uint16 // so far
 }
 
 // firstAddr begins the made-up public unicast addresses of the sites. The ranges reserved for
@@ -52,10 +55,8 @@ func NewInternet() *Internet {
 		clock:     newClock(),
 		journal:   &Journal{},
 		inbox:     newInbox(),
-		sites:     map[string]*Site{},
-		endpoints: map[netip.AddrPort]*endpoint{},
+		listeners: map[netip.AddrPort]*inbox{},
 		nextAddr:  firstAddr,
-		nextPort:  40000,
 		open:      map[io.Closer]struct{}{},
 	}
 	n.ctx, n.cancel = context.WithCancel(context.Background())
@@ -95,12 +96,16 @@ func (n *Internet) Close() {
 	n.busy.Wait()
 }
 
-// keep has c closed when the internet is. After Close it says false, and c is closed at once.
-func (n *Internet) keep(c io.Closer) bool {
+// keep has c closed when the internet is, and does the rest in goroutines that Close waits for. After
+// Close it says false, and c is closed at once.
+func (n *Internet) keep(c io.Closer, rest ...func()) bool {
 	n.mu.Lock()
 	closed := n.closed
 	if !closed {
 		n.open[c] = struct{}{}
+		for _, do := range rest {
+			n.busy.Go(do)
+		}
 	}
 	n.mu.Unlock()
 	if closed {
@@ -109,15 +114,22 @@ func (n *Internet) keep(c io.Closer) bool {
 	return !closed
 }
 
-// enter counts one more goroutine that Close waits for, which must call n.busy.Done. It fails after
-// Close.
-func (n *Internet) enter() bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if !n.closed {
-		n.busy.Add(1)
+// serveEach serves the connections of a real listener until closer is closed with the internet.
+func (n *Internet) serveEach(l net.Listener, closer io.Closer, serve func(net.Conn)) error {
+	if !n.keep(closer, func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil || !n.keep(conn, func() {
+				defer n.release(conn)
+				serve(conn)
+			}) {
+				return
+			}
+		}
+	}) {
+		return net.ErrClosed
 	}
-	return !n.closed
+	return nil
 }
 
 // release forgets what [Internet.keep] was given.
@@ -141,37 +153,44 @@ func (n *Internet) Site(name string) *Site {
 	name = plainName(name)
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if site := n.sites[name]; site != nil {
+	if site := named(n.sites, name); site != nil {
 		return site
 	}
 	addr, err := netip.ParseAddr(name)
 	if err != nil {
 		addr, n.nextAddr = n.nextAddr, n.nextAddr.Next()
-		n.names.name(name).Addrs(addr.String())
+		n.names.name(name).point(addr.String())
 	}
-	site := newSite(n, name, addr)
-	n.sites[name] = site
-	n.move(site, nil, site.listensAt())
+	site := &Site{
+		internet: n, name: name, addrs: []netip.Addr{addr}, ports: []uint16{443}, maxTLS: tls.VersionTLS13,
+		answers: map[string]http.Handler{}, faults: map[string][]Fault{},
+	}
+	n.sites = append(n.sites, site)
 	return site
+}
+
+// named returns the site of that name, or nil.
+func named(sites []*Site, name string) *Site {
+	if i := slices.IndexFunc(sites, func(s *Site) bool { return s.name == plainName(name) }); i >= 0 {
+		return sites[i]
+	}
+	return nil
 }
 
 // clientPort is a fresh source address for a connection.
 func (n *Internet) clientPort() netip.AddrPort {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.nextPort++
-	if n.nextPort < 1024 {
-		n.nextPort = 40000
-	}
-	return netip.AddrPortFrom(clientAddr, n.nextPort)
+	n.connections++
+	return netip.AddrPortFrom(clientAddr, 1024+n.connections%60000)
 }
 
-// Name returns a name of the DNS, and sets its addresses if there are any. It needs no
+// Name returns a name of the DNS. Addresses replace those that the name had. It needs no
 // site: it may point anywhere.
 func (n *Internet) Name(name string, addrs ...string) *Name {
 	entry := n.names.name(name)
 	if len(addrs) > 0 {
-		entry.Addrs(addrs...)
+		entry.point(addrs...)
 	}
 	return entry
 }
@@ -179,17 +198,21 @@ func (n *Internet) Name(name string, addrs ...string) *Name {
 // inbox is the listener through which every connection reaches the one HTTP server.
 type inbox struct {
 	conns chan net.Conn
-	done  chan struct{}
-	once  sync.Once
+	done  context.Context
+	end   context.CancelFunc
 }
 
-func newInbox() *inbox { return &inbox{conns: make(chan net.Conn), done: make(chan struct{})} }
+func newInbox() *inbox {
+	l := &inbox{conns: make(chan net.Conn)}
+	l.done, l.end = context.WithCancel(context.Background())
+	return l
+}
 
 func (l *inbox) Accept() (net.Conn, error) {
 	select {
 	case c := <-l.conns:
 		return c, nil
-	case <-l.done:
+	case <-l.done.Done():
 		return nil, net.ErrClosed
 	}
 }
@@ -197,13 +220,13 @@ func (l *inbox) Accept() (net.Conn, error) {
 func (l *inbox) put(c net.Conn) {
 	select {
 	case l.conns <- c:
-	case <-l.done:
+	case <-l.done.Done():
 		c.Close()
 	}
 }
 
 func (l *inbox) Close() error {
-	l.once.Do(func() { close(l.done) })
+	l.end()
 	return nil
 }
 

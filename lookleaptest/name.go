@@ -19,22 +19,18 @@ type Name struct {
 	in   *directory
 	name string // absolute, in lower case
 
-	ttl     time.Duration
-	addrs   []netip.Addr
-	records []func(*zone.Zone)
-	rebind  [][]netip.Addr
-	asked   map[uint16]int // how often, per type, since Rebind
-	delay   time.Duration
-	state   *lookleap.DNSSEC
-	bogus   bool
+	ttl           time.Duration
+	addrs         []netip.Addr
+	records       []func(*zone.Zone)
+	rebind, fault zone.Edit // nil: the records as they are
+	state         *lookleap.DNSSEC
+	bogus         bool
 }
 
-// defaultTTL is the TTL of records that say nothing else.
-const defaultTTL = 5 * time.Minute
-
-// Addrs sets the addresses, and replaces those that the name had.
-func (m *Name) Addrs(addrs ...string) *Name {
-	return m.change(func() { m.addrs, m.rebind = parseAddrs(addrs), nil })
+// point sets the addresses, and replaces those that the name had.
+func (m *Name) point(addrs ...string) *Name {
+	parsed := parseAddrs(addrs)
+	return m.change(func() { m.addrs, m.rebind = parsed, nil })
 }
 
 // Rebind answers the first query for addresses with the first value, the second with the
@@ -42,12 +38,33 @@ func (m *Name) Addrs(addrs ...string) *Name {
 // by spaces. A and AAAA queries are counted separately. The TTL is 0. Signatures do not
 // cover these answers, so use it for names in unsigned zones.
 func (m *Name) Rebind(answers ...string) *Name {
-	return m.change(func() {
-		m.rebind, m.asked = nil, map[uint16]int{}
-		for _, a := range answers {
-			m.rebind = append(m.rebind, parseAddrs(strings.Fields(a)))
+	var sets [][]netip.Addr
+	for _, a := range answers {
+		sets = append(sets, parseAddrs(strings.Fields(a)))
+	}
+	asked := map[uint16]int{}
+	rebind := func(query, reply *dns.Msg) *dns.Msg {
+		q := query.Question[0]
+		if q.Qtype != dns.TypeA && q.Qtype != dns.TypeAAAA {
+			return reply
 		}
-	})
+		m.in.mu.Lock()
+		addrs := sets[min(asked[q.Qtype], len(sets)-1)]
+		asked[q.Qtype]++
+		m.in.mu.Unlock()
+		reply.Rcode, reply.Answer, reply.Ns = dns.RcodeSuccess, nil, nil
+		for _, addr := range addrs {
+			hdr := dns.RR_Header{Name: q.Name, Rrtype: q.Qtype, Class: dns.ClassINET}
+			switch {
+			case q.Qtype == dns.TypeA && addr.Is4():
+				reply.Answer = append(reply.Answer, &dns.A{Hdr: hdr, A: addr.AsSlice()})
+			case q.Qtype == dns.TypeAAAA && addr.Is6():
+				reply.Answer = append(reply.Answer, &dns.AAAA{Hdr: hdr, AAAA: addr.AsSlice()})
+			}
+		}
+		return reply
+	}
+	return m.change(func() { m.rebind = rebind })
 }
 
 // TXT adds a TXT record that consists of the given strings, each of at most 255 bytes.
@@ -99,30 +116,31 @@ func (m *Name) DNSSEC(state lookleap.DNSSEC) *Name {
 func (m *Name) Bogus() *Name { return m.change(func() { m.state, m.bogus = nil, true }) }
 
 // ServFail makes the DNS answer queries for the name with the error SERVFAIL.
-func (m *Name) ServFail() *Name { return m.fault(zone.Fault{Rcode: dns.RcodeServerFailure}) }
+func (m *Name) ServFail() *Name { return m.fail(zone.Rcode(dns.RcodeServerFailure)) }
 
 // Refuse makes the DNS answer queries for the name with the error REFUSED.
-func (m *Name) Refuse() *Name { return m.fault(zone.Fault{Rcode: dns.RcodeRefused}) }
+func (m *Name) Refuse() *Name { return m.fail(zone.Rcode(dns.RcodeRefused)) }
 
 // Drop makes the DNS not answer queries for the name.
-func (m *Name) Drop() *Name { return m.fault(zone.Fault{Drop: true}) }
+func (m *Name) Drop() *Name { return m.fail(zone.Drop()) }
 
 // Delay makes the DNS wait, by the clock of the internet, before it answers queries for the
 // name.
-func (m *Name) Delay(d time.Duration) *Name { return m.fault(zone.Fault{Delay: d}) }
-
-// fault makes queries for the name go wrong, in this one way, until Heal.
-func (m *Name) fault(f zone.Fault) *Name {
-	delay := f.Delay
-	f.Delay = 0 // the server would sleep on after the internet is closed
-	m.in.server.Fail(m.name, f)
-	return m.change(func() { m.delay = delay })
+func (m *Name) Delay(d time.Duration) *Name {
+	return m.fail(func(_, reply *dns.Msg) *dns.Msg {
+		if m.in.internet.clock.sleep(m.in.internet.ctx, d) != nil {
+			return nil
+		}
+		return reply
+	})
 }
+
+// fail makes queries for the name go wrong, in this one way, until Heal.
+func (m *Name) fail(fault zone.Edit) *Name { return m.change(func() { m.fault = fault }) }
 
 // Heal ends the faults of the name.
 func (m *Name) Heal() *Name {
-	m.in.server.Heal(m.name)
-	return m.change(func() { m.delay, m.state, m.bogus = 0, nil, false })
+	return m.change(func() { m.fault, m.state, m.bogus = nil, nil, false })
 }
 
 func (m *Name) change(alter func()) *Name {
@@ -155,12 +173,10 @@ func (m *Name) addTo(z *zone.Zone) {
 // Signatures says how a zone is signed.
 type Signatures uint8
 
-// The kinds of signatures.
+// The kinds of invalid signatures. Without one of them answers are secure.
 const (
-	SignaturesValid   Signatures = iota // answers are secure
-	SignaturesExpired                   // they ended a day ago: answers are bogus
-	SignaturesForged                    // by a key that the parent zone does not name: answers are bogus
-	SignaturesNSEC3                     // valid, and hashes prove that a name does not exist
+	SignaturesExpired Signatures = iota + 1 // they ended a day ago: answers are bogus
+	SignaturesForged                        // by a key that the parent zone does not name: answers are bogus
 )
 
 // Sign signs the zone of a name and each zone above it, so that a host knows that the
@@ -168,28 +184,19 @@ const (
 // Without a value of [Signatures] they are valid; the zones above get valid signatures
 // unless they are signed already.
 func (n *Internet) Sign(name string, how ...Signatures) *Internet {
-	signatures := SignaturesValid
-	if len(how) > 0 {
-		signatures = how[0]
+	signing := zone.Signing{}
+	switch {
+	case len(how) > 0 && how[0] == SignaturesExpired:
+		signing.From, signing.Till = -48*time.Hour, -24*time.Hour
+	case len(how) > 0 && how[0] == SignaturesForged:
+		signing.DS = zone.WrongDS
 	}
 	n.names.mu.Lock()
 	defer n.names.mu.Unlock()
-	n.names.sign(dns.CanonicalName(name), signatures.signing())
+	n.names.sign(dns.CanonicalName(name), signing)
 	return n
 }
 
 // Anchors returns the trust anchors of the internet's DNS, for the field of this name of
 // lookleap.ResolverOptions in another process.
 func (n *Internet) Anchors() string { return n.names.anchor() }
-
-func (s Signatures) signing() zone.Signing {
-	switch s {
-	case SignaturesExpired:
-		return zone.Signing{From: -48 * time.Hour, Till: -24 * time.Hour}
-	case SignaturesForged:
-		return zone.Signing{DS: zone.WrongDS}
-	case SignaturesNSEC3:
-		return zone.Signing{NSEC3: &zone.NSEC3{}}
-	}
-	return zone.Signing{}
-}

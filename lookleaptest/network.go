@@ -2,14 +2,13 @@ package lookleaptest
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/tls"
-	"fmt"
 	"io"
 	"net"
 	"net/netip"
 	"os"
-	"slices"
 )
 
 // Connection is what happens to a connection before HTTP begins; see [Site.Connection].
@@ -17,30 +16,21 @@ type Connection uint8
 
 // What can happen to a connection.
 const (
-	ConnectionWorks       Connection = iota
-	ConnectionRefused                // nothing listens there
-	ConnectionLost                   // packets are lost: the client waits until its own timeout
-	ConnectionSilent                 // accepted and never answered
-	ConnectionReset                  // accepted and reset at once
-	ConnectionResetInTLS             // reset after the first bytes of the client
-	ConnectionClosedInTLS            // closed after the first bytes of the client
-	ConnectionNotTLS                 // answered without TLS
+	ConnectionWorks      Connection = iota
+	ConnectionRefused               // nothing listens there
+	ConnectionLost                  // packets are lost: the client waits until its own timeout
+	ConnectionSilent                // accepted and never answered
+	ConnectionReset                 // accepted and reset at once
+	ConnectionResetInTLS            // reset after the first bytes of the client
+	ConnectionNotTLS                // answered without TLS
 )
-
-// Dialer returns a function that connects to addresses of this internet without any guard, for the Dial field of
-// [lookleap.FetcherOptions]. The journal shows its connections under the name.
-func (n *Internet) Dialer(by string) func(ctx context.Context, addr netip.AddrPort) (net.Conn, error) {
-	return func(ctx context.Context, addr netip.AddrPort) (net.Conn, error) {
-		return n.dial(ctx, by, addr)
-	}
-}
 
 // Listen returns a listener at an address such as 192.0.2.53:853, for servers of any protocol.
 func (n *Internet) Listen(addr string) net.Listener {
 	at := netip.MustParseAddrPort(addr)
 	l := &rawListener{inbox: newInbox(), internet: n, at: at}
 	n.mu.Lock()
-	n.endpoints[at] = &endpoint{raw: l.inbox}
+	n.listeners[at] = l.inbox
 	n.mu.Unlock()
 	n.keep(l)
 	return l
@@ -56,72 +46,52 @@ func (l *rawListener) Addr() net.Addr { return net.TCPAddrFromAddrPort(l.at) }
 
 func (l *rawListener) Close() error {
 	l.internet.mu.Lock()
-	if e := l.internet.endpoints[l.at]; e != nil && e.raw == l.inbox {
-		delete(l.internet.endpoints, l.at)
+	if l.internet.listeners[l.at] == l.inbox {
+		delete(l.internet.listeners, l.at)
 	}
 	l.internet.mu.Unlock()
 	l.internet.release(l)
 	return l.inbox.Close()
 }
 
-// endpoint is one address and port with a listener: sites, or a listener of [Internet.Listen].
-type endpoint struct {
+// place is who listens at an address and port: sites, or a listener of [Internet.Listen].
+type place struct {
 	tls   bool
 	sites []*Site
 	raw   *inbox
 }
 
-// move makes a site listen at other places. The caller holds n.mu.
-func (n *Internet) move(s *Site, before, after map[netip.AddrPort]bool) {
-	for at := range before {
-		e := n.endpoints[at]
-		e.sites = slices.DeleteFunc(slices.Clone(e.sites), func(other *Site) bool { return other == s })
-		if len(e.sites) == 0 {
-			delete(n.endpoints, at)
-		}
-	}
-	for at, secure := range after {
-		e := n.endpoints[at]
-		if e == nil {
-			e = &endpoint{tls: secure}
-			n.endpoints[at] = e
-		}
-		if e.tls != secure || e.raw != nil {
-			panic(fmt.Sprintf("lookleaptest: %s speaks another protocol at %v", s.name, at))
-		}
-		e.sites = append(slices.Clone(e.sites), s)
-	}
-}
-
 // arrive is who listens at a place, and the fate of one more connection there: what strikes one
 // site strikes all.
-func (n *Internet) arrive(at netip.AddrPort) (endpoint, Connection) {
-	place := n.place(at)
-	if place.raw == nil && len(place.sites) == 0 {
-		return place, ConnectionRefused
+func (n *Internet) arrive(at netip.AddrPort) (p place, fate Connection) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if p = n.place(at); n.closed || p.raw == nil && len(p.sites) == 0 {
+		return p, ConnectionRefused
 	}
-	fate := ConnectionWorks
-	for _, s := range place.sites {
+	for _, s := range p.sites {
 		if f := s.nextConnection(); f != ConnectionWorks {
 			fate = f
 		}
 	}
-	return place, fate
+	return p, fate
 }
 
-func (n *Internet) place(at netip.AddrPort) endpoint {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if e := n.endpoints[at]; e != nil && !n.closed {
-		return *e
+// place is who listens there. The caller holds n.mu.
+func (n *Internet) place(at netip.AddrPort) place {
+	p := place{raw: n.listeners[at]}
+	for _, s := range n.sites {
+		if here, secure := s.listens(at); here && (len(p.sites) == 0 || secure == p.tls) {
+			p.sites, p.tls = append(p.sites, s), secure
+		}
 	}
-	return endpoint{}
+	return p
 }
 
 // dial connects in memory.
-func (n *Internet) dial(ctx context.Context, by string, addr netip.AddrPort) (net.Conn, error) {
-	entry := &Dial{Time: n.clock.Now(), By: by, Addr: addr}
-	n.journal.dial(entry)
+func (n *Internet) dial(ctx context.Context, addr netip.AddrPort) (net.Conn, error) {
+	entry := &Dial{Addr: addr}
+	n.journal.update(func() { n.journal.dials = append(n.journal.dials, entry) })
 	conn, err := n.connect(ctx, entry)
 	if err != nil {
 		err = &net.OpError{Op: "dial", Net: "tcp", Addr: net.TCPAddrFromAddrPort(addr), Err: err}
@@ -150,19 +120,14 @@ func (n *Internet) connect(ctx context.Context, entry *Dial) (net.Conn, error) {
 	}
 	client, server := newConns(n.clientPort(), entry.Addr)
 	c := &serverConn{Conn: server, internet: n, at: at, dial: entry}
-	if !n.keep(c) || !n.enter() {
+	if !n.keep(c, func() { n.accept(c, place, fate) }) {
 		return nil, os.NewSyscallError("connect", errRefused)
 	}
-	n.journal.update(func() { entry.Connected = true })
-	go func() {
-		defer n.busy.Done()
-		n.accept(c, place, fate)
-	}()
 	return client, nil
 }
 
 // accept is the server's side of a new connection.
-func (n *Internet) accept(c *serverConn, place endpoint, fate Connection) {
+func (n *Internet) accept(c *serverConn, place place, fate Connection) {
 	switch fate {
 	case ConnectionSilent:
 		io.Copy(io.Discard, c)
@@ -171,12 +136,9 @@ func (n *Internet) accept(c *serverConn, place endpoint, fate Connection) {
 	case ConnectionReset:
 		c.Reset()
 		return
-	case ConnectionResetInTLS, ConnectionClosedInTLS:
+	case ConnectionResetInTLS:
 		c.Read(make([]byte, 1))
-		if fate == ConnectionResetInTLS {
-			c.Reset()
-		}
-		c.Close()
+		c.Reset()
 		return
 	case ConnectionNotTLS:
 		bufio.NewReader(c).ReadByte()
@@ -194,37 +156,21 @@ func (n *Internet) accept(c *serverConn, place endpoint, fate Connection) {
 	}
 }
 
-// handshake hands the connection on when TLS is agreed.
+// handshake hands the connection on when TLS is agreed, with the site that the client asks for. A
+// name that is not here gets the first site's certificate, as with real servers.
 func (n *Internet) handshake(c *serverConn, sites []*Site) {
-	secure := tls.Server(c, n.greet(c, sites))
+	choose := func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
+		return cmp.Or(named(sites, hello.ServerName), sites[0]).tlsConfig(), nil
+	}
+	secure := tls.Server(c, &tls.Config{Time: n.clock.Now, GetConfigForClient: choose})
 	if err := secure.Handshake(); err != nil {
-		n.journal.update(func() { c.dial.Handshake = err })
 		c.Close()
 		return
 	}
-	state := secure.ConnectionState()
-	n.journal.update(func() { c.dial.TLS, c.dial.ALPN = state.Version, state.NegotiatedProtocol })
 	n.inbox.put(secure)
 }
 
-// siteFor is the site that a client asks for, or the first one.
-func siteFor(sites []*Site, name string) *Site {
-	return sites[max(0, slices.IndexFunc(sites, func(s *Site) bool { return s.name == plainName(name) }))]
-}
-
-// greet makes the TLS configuration that chooses the site by the name that the client asks for. A
-// name that is not here gets the first site's certificate, as with real servers.
-func (n *Internet) greet(c *serverConn, sites []*Site) *tls.Config {
-	return &tls.Config{
-		Time: n.clock.Now,
-		GetConfigForClient: func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
-			n.journal.update(func() { c.dial.SNI = hello.ServerName })
-			return siteFor(sites, hello.ServerName).TLSConfig(), nil
-		},
-	}
-}
-
-// serverConn is the server's end of a connection: it counts, and can be found from a request.
+// serverConn is the server's end of a connection: it counts what it reads, and can be found from a request.
 type serverConn struct {
 	net.Conn
 	internet *Internet
@@ -238,15 +184,8 @@ func (c *serverConn) Read(b []byte) (int, error) {
 	return n, err
 }
 
-func (c *serverConn) Write(b []byte) (int, error) {
-	n, err := c.Conn.Write(b)
-	c.internet.journal.update(func() { c.dial.Got += int64(n) })
-	return n, err
-}
-
 func (c *serverConn) Close() error {
 	c.internet.release(c)
-	c.internet.journal.update(func() { c.dial.Closed = true })
 	return c.Conn.Close()
 }
 

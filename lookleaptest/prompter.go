@@ -62,32 +62,26 @@ func Approve(ids ...string) Reply {
 	}
 }
 
-// ApproveUntil approves all items, and the same request again until a time.
-func ApproveUntil(until time.Time) Reply {
+// deciding approves all items and then changes the decision.
+func deciding(change func(d *lookleap.ConsentDecision)) Reply {
 	return func(_ context.Context, req *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
 		d := Decide(req)
-		d.Until = until
+		change(&d)
 		return d, nil
 	}
 }
 
-// ApproveUnasked approves an item that is not in the request.
-func ApproveUnasked() Reply { return Approve("lookleaptest-never-asked") }
+// ApproveUntil approves all items, and the same request again until a time.
+func ApproveUntil(until time.Time) Reply {
+	return deciding(func(d *lookleap.ConsentDecision) { d.Until = until })
+}
 
 // Refuse approves nothing.
-func Refuse() Reply {
-	return func(_ context.Context, req *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
-		return lookleap.ConsentDecision{Digest: req.Digest}, nil
-	}
-}
+func Refuse() Reply { return deciding(func(d *lookleap.ConsentDecision) { d.Approved = nil }) }
 
 // WrongDigest approves all items of another request.
 func WrongDigest() Reply {
-	return func(_ context.Context, req *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
-		d := Decide(req)
-		d.Digest = lookleap.Digest([]byte("another request"))
-		return d, nil
-	}
+	return deciding(func(d *lookleap.ConsentDecision) { d.Digest = lookleap.Digest([]byte("another request")) })
 }
 
 // Pending returns [lookleap.ErrConsentPending]: the user decides later.
@@ -97,13 +91,6 @@ func Pending() Reply { return Fail(lookleap.ErrConsentPending) }
 func Fail(err error) Reply {
 	return func(context.Context, *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
 		return lookleap.ConsentDecision{}, err
-	}
-}
-
-// FailApproving returns an error together with a decision that approves all items.
-func FailApproving(err error) Reply {
-	return func(_ context.Context, req *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
-		return Decide(req), err
 	}
 }
 

@@ -45,28 +45,10 @@ func (n *Internet) Proxy(scheme, auth string) (*Proxy, error) {
 	case "socks5":
 		serve = p.socks
 	}
-	if !n.keep(l) || !n.enter() {
-		return nil, net.ErrClosed
-	}
-	go func() {
-		defer n.busy.Done()
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			if !n.keep(conn) || !n.enter() {
-				return
-			}
-			go func() {
-				defer n.busy.Done()
-				defer n.release(conn)
-				defer conn.Close()
-				serve(conn)
-			}()
-		}
-	}()
-	return p, nil
+	return p, n.serveEach(l, l, func(conn net.Conn) {
+		defer conn.Close()
+		serve(conn)
+	})
 }
 
 // Asked are the HOST:PORT for which connections were asked since the last call.
@@ -134,7 +116,7 @@ func (p *Proxy) join(client net.Conn, target, yes, no string) {
 	p.mu.Lock()
 	p.asked = append(p.asked, target)
 	p.mu.Unlock()
-	server, err := p.internet.dialName(p.internet.ctx, "proxy", "tcp", target)
+	server, err := p.internet.Dial(p.internet.ctx, "tcp", target)
 	if err != nil {
 		_, _ = io.WriteString(client, no)
 		return

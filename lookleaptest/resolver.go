@@ -22,39 +22,21 @@ func TestResolver(t *testing.T, open func(t testing.TB, n *Internet) lookleap.Re
 type openResolver = func(testing.TB, *Internet) lookleap.Resolver
 
 var resolverPromises = []promise[openResolver]{
-	{
-		name:   "records",
-		text:   "Lookup returns all records of the type: addresses, SRV, and TXT with its strings joined",
-		verify: resolvesRecords,
-	}, {
-		name:   "aliases",
-		text:   "the answer for an alias has the records of its target and names their owner, unless the resolver does not validate and names the alias; it is secure only if each zone on the way is",
-		verify: resolvesAliases,
-	}, {
-		name:   "missing-record",
-		text:   "a missing name or record is an answer without records, and no error",
-		verify: resolvesMissing,
-	}, {
-		name:   "failures-are-errors",
-		text:   "a server that fails, refuses or does not answer is an error, and never a missing record",
-		verify: resolvesFailures,
-	}, {
-		name:   "dnssec",
-		text:   "an answer is secure only if its signatures are valid; invalid ones are an ErrBogus, or the answer is indeterminate; the answer of a signed zone is not insecure",
-		verify: resolvesSigned,
-	}, {
-		name:   "ttl",
-		text:   "the TTL of an answer is at most that of its records",
-		verify: resolvesTTL,
-	}, {
-		name:   "cancellation",
-		text:   "Lookup returns an error when the context ends",
-		verify: resolvesCancelled,
-	}, {
-		name:   "concurrent-use",
-		text:   "concurrent calls return the answers to their own questions",
-		verify: resolvesConcurrently,
-	},
+	{"records", "Lookup returns all records of the type: addresses, SRV, and TXT with its strings joined", "",
+		ofResolver(resolverScript.records)},
+	{"aliases", "the answer for an alias has the records of its target and names their owner, unless the resolver " +
+		"does not validate and names the alias; it is secure only if each zone on the way is", "",
+		ofResolver(resolverScript.aliases)},
+	{"missing-record", "a missing name or record is an answer without records, and no error", "",
+		ofResolver(resolverScript.missing)},
+	{"failures-are-errors", "a server that fails, refuses or does not answer is an error, and never a missing record", "",
+		ofResolver(resolverScript.failures)},
+	{"dnssec", "an answer is secure only if its signatures are valid; invalid ones are an ErrBogus, or the answer is " +
+		"indeterminate; the answer of a signed zone is not insecure", "", ofResolver(resolverScript.signed)},
+	{"ttl", "the TTL of an answer is at most that of its records", "", ofResolver(resolverScript.ttl)},
+	{"cancellation", "Lookup returns an error when the context ends", "", ofResolver(resolverScript.cancelled)},
+	{"concurrent-use", "concurrent calls return the answers to their own questions", "",
+		ofResolver(resolverScript.concurrently)},
 }
 
 // resolverScript is a resolver on an internet.
@@ -64,19 +46,27 @@ type resolverScript struct {
 	resolver lookleap.Resolver
 }
 
-func openResolve(r *trial[openResolver]) resolverScript {
-	r.Helper()
-	n := NewInternet()
-	r.Cleanup(n.Close)
-	return resolverScript{r, n, r.open()(r.TB, n)}
+func ofResolver(verify func(resolverScript)) func(*trial[openResolver]) {
+	return func(r *trial[openResolver]) {
+		n := ForTest(r)
+		verify(resolverScript{r, n, r.open()(r.TB, n)})
+	}
 }
 
-func (s resolverScript) lookup(name string, t lookleap.RRType) (answer *lookleap.DNSAnswer, err error) {
-	err = s.attempt(func(ctx context.Context) (err error) {
-		answer, err = s.resolver.Lookup(ctx, name, t)
-		return err
+func (s resolverScript) lookup(name string, t lookleap.RRType) (*lookleap.DNSAnswer, error) {
+	return attempt(&s.probe, func(ctx context.Context) (*lookleap.DNSAnswer, error) {
+		return s.resolver.Lookup(ctx, name, t)
 	})
-	return answer, err
+}
+
+// fails returns the error of a lookup with a short deadline, or with a context that has ended.
+func (s resolverScript) fails(ctx context.Context, name string) error {
+	ctx, cancel := context.WithTimeout(ctx, s.patience/50)
+	defer cancel()
+	_, err := attemptIn(&s.probe, ctx, func(ctx context.Context) (any, error) {
+		return s.resolver.Lookup(ctx, name, lookleap.TypeA)
+	})
+	return err
 }
 
 // finds checks the records of an answer, in any order.
@@ -107,20 +97,20 @@ func (s resolverScript) finds(name string, t lookleap.RRType, want ...lookleap.R
 	return answer
 }
 
-func resolvesRecords(r *trial[openResolver]) {
-	s := openResolve(r)
-	s.net.Name("shop.example", "93.184.217.1", "93.184.217.2", "2606:2800:220:1::1").TXT("first ", "part").TXT("v=b; \\ \"c\"")
+func (s resolverScript) records() {
+	s.net.Name("shop.example", "93.184.217.1", "93.184.217.2", "2606:2800:220:1::1").
+		TXT("first ", "part").TXT("v=b; \\ \"c\"")
 	s.net.Name("_svc._tcp.shop.example").SRV(1, 2, 8443, "api.shop.example")
 	s.finds("shop.example", lookleap.TypeA,
-		lookleap.Record{Addr: netip.MustParseAddr("93.184.217.1")}, lookleap.Record{Addr: netip.MustParseAddr("93.184.217.2")})
+		lookleap.Record{Addr: netip.MustParseAddr("93.184.217.1")},
+		lookleap.Record{Addr: netip.MustParseAddr("93.184.217.2")})
 	s.finds("shop.example", lookleap.TypeAAAA, lookleap.Record{Addr: netip.MustParseAddr("2606:2800:220:1::1")})
 	s.finds("shop.example", lookleap.TypeTXT, lookleap.Record{Text: "first part"}, lookleap.Record{Text: "v=b; \\ \"c\""})
 	s.finds("_svc._tcp.shop.example", lookleap.TypeSRV,
 		lookleap.Record{SRV: &lookleap.SRV{Priority: 1, Weight: 2, Port: 8443, Target: "api.shop.example"}})
 }
 
-func resolvesAliases(r *trial[openResolver]) {
-	s := openResolve(r)
+func (s resolverScript) aliases() {
 	s.net.Sign("signed.example").Name("alias.signed.example").CNAME("www.signed.example")
 	s.net.Name("www.signed.example").TXT("signed")
 	s.net.Name("out.signed.example").CNAME("www.unsigned.example")
@@ -137,8 +127,7 @@ func resolvesAliases(r *trial[openResolver]) {
 	}
 }
 
-func resolvesMissing(r *trial[openResolver]) {
-	s := openResolve(r)
+func (s resolverScript) missing() {
 	s.net.Name("shop.example", "93.184.217.1")
 	s.finds("shop.example", lookleap.TypeTXT)
 	if s.finds("missing.shop.example", lookleap.TypeTXT).Exists {
@@ -146,27 +135,20 @@ func resolvesMissing(r *trial[openResolver]) {
 	}
 }
 
-func resolvesFailures(r *trial[openResolver]) {
-	s := openResolve(r)
+func (s resolverScript) failures() {
 	s.net.Name("a.example", "93.184.217.1").ServFail()
 	s.net.Name("b.example", "93.184.217.1").Refuse()
 	s.net.Name("c.example", "93.184.217.1").Drop()
-	for what, host := range map[string]string{
-		"fails":           "a.example",
-		"refuses":         "b.example",
-		"does not answer": "c.example",
-	} {
-		ctx, cancel := context.WithTimeout(context.Background(), s.engine.Patience/50)
-		err := s.attemptIn(ctx, func(ctx context.Context) error { _, err := s.resolver.Lookup(ctx, host, lookleap.TypeA); return err })
-		cancel()
+	hosts := map[string]string{"fails": "a.example", "refuses": "b.example", "does not answer": "c.example"}
+	for what, host := range hosts {
+		err := s.fails(context.Background(), host)
 		if err == nil || errors.Is(err, errHung) || errors.Is(err, lookleap.ErrBogus) {
 			s.broken("for a server that %s, Lookup returned the error %v", what, err)
 		}
 	}
 }
 
-func resolvesSigned(r *trial[openResolver]) {
-	s := openResolve(r)
+func (s resolverScript) signed() {
 	s.net.Name("unsigned.example").TXT("text")
 	s.net.Sign("forged.example", SignaturesForged).Name("forged.example").TXT("text")
 	s.net.Sign("lapsed.example", SignaturesExpired).Name("lapsed.example").TXT("text")
@@ -185,44 +167,32 @@ func resolvesSigned(r *trial[openResolver]) {
 	}
 }
 
-func resolvesTTL(r *trial[openResolver]) {
-	s := openResolve(r)
+func (s resolverScript) ttl() {
 	s.net.Name("short.example").TXT("text").TTL(30 * time.Second)
-	if got := s.finds("short.example", lookleap.TypeTXT, lookleap.Record{Text: "text"}); got.TTL < 0 || got.TTL > 30*time.Second {
+	if got := s.finds("short.example", lookleap.TypeTXT, lookleap.Record{Text: "text"}); got.TTL < 0 ||
+		got.TTL > 30*time.Second {
 		s.broken("the answer with a record of 30 s has the TTL %v", got.TTL)
 	}
 }
 
-func resolvesCancelled(r *trial[openResolver]) {
-	s := openResolve(r)
+func (s resolverScript) cancelled() {
 	s.net.Name("shop.example", "93.184.217.1").Delay(time.Hour)
-	ctx, cancel := context.WithTimeout(context.Background(), s.engine.Patience/50)
-	defer cancel()
-	for _, ctx := range []context.Context{cancelled(), ctx} {
-		err := s.attemptIn(ctx, func(ctx context.Context) error {
-			_, err := s.resolver.Lookup(ctx, "shop.example", lookleap.TypeA)
-			return err
-		})
-		if err == nil || errors.Is(err, errHung) {
+	for _, ctx := range []context.Context{cancelled(), context.Background()} {
+		if err := s.fails(ctx, "shop.example"); err == nil || errors.Is(err, errHung) {
 			s.broken("Lookup returned %v", err)
 		}
 	}
 }
 
-func resolvesConcurrently(r *trial[openResolver]) {
-	s := openResolve(r)
+func (s resolverScript) concurrently() {
 	for i := range 16 {
 		s.net.Name(fmt.Sprintf("n%d.shop.example", i)).TXT(fmt.Sprint("text ", i))
 	}
-	for i, err := range r.together(16, func(ctx context.Context, i int) error {
+	s.together(16, func(ctx context.Context, i int) error {
 		answer, err := s.resolver.Lookup(ctx, fmt.Sprintf("n%d.shop.example", i), lookleap.TypeTXT)
 		if err == nil && (len(answer.Records) != 1 || answer.Records[0].Text != fmt.Sprint("text ", i)) {
 			err = fmt.Errorf("the answer was %+v", answer.Records)
 		}
 		return err
-	}) {
-		if err != nil {
-			s.broken("caller %d of 16: %v", i, err)
-		}
-	}
+	})
 }

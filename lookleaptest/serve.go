@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 )
@@ -34,11 +33,11 @@ func connectionOf(r *http.Request) *serverConn {
 // serve is the one HTTP handler: it reads the request to its end, writes it down and lets the site
 // answer.
 func (n *Internet) serve(w http.ResponseWriter, r *http.Request) {
-	if !n.enter() {
+	conn, done := connectionOf(r), make(chan struct{})
+	defer close(done)
+	if !n.keep(conn, func() { <-done }) {
 		panic(http.ErrAbortHandler)
 	}
-	defer n.busy.Done()
-	conn := connectionOf(r)
 	site := n.siteOf(conn, r)
 
 	var kept bytes.Buffer
@@ -53,10 +52,9 @@ func (n *Internet) serve(w http.ResponseWriter, r *http.Request) {
 		entry.Site = site.name
 	}
 	if r.TLS != nil {
-		entry.SNI, entry.ClientCert = r.TLS.ServerName, len(r.TLS.PeerCertificates) > 0
+		entry.ClientCert = len(r.TLS.PeerCertificates) > 0
 	}
-	n.journal.request(entry)
-
+	n.journal.update(func() { n.journal.requests = append(n.journal.requests, entry) })
 	r.Body = io.NopCloser(bytes.NewReader(kept.Bytes()))
 	if site == nil {
 		Status(http.StatusMisdirectedRequest).ServeHTTP(w, r)
@@ -72,11 +70,9 @@ func (n *Internet) siteOf(conn *serverConn, r *http.Request) *Site {
 		host = name
 	}
 	host = strings.Trim(host, "[]")
-	sites := n.place(conn.at).sites
-	if i := slices.IndexFunc(sites, func(s *Site) bool { return s.name == host }); i >= 0 {
-		return sites[i]
-	}
-	return nil
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return named(n.place(conn.at).sites, host)
 }
 
 // pathOf is the path of the request as it was sent.
@@ -92,7 +88,7 @@ func pause(r *http.Request, d time.Duration) {
 	ctx, stop := context.WithCancel(r.Context())
 	defer stop()
 	defer context.AfterFunc(n.ctx, stop)()
-	if n.clock.Sleep(ctx, d) != nil {
+	if n.clock.sleep(ctx, d) != nil {
 		panic(http.ErrAbortHandler)
 	}
 }

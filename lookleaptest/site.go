@@ -4,7 +4,6 @@ import (
 	"crypto/tls"
 	"fmt"
 	"io"
-	"io/fs"
 	"net/http"
 	"net/netip"
 	"slices"
@@ -22,7 +21,7 @@ type Site struct {
 	internet *Internet
 	name     string
 
-	mu          sync.Mutex
+	// The rest is guarded by the lock of the internet.
 	addrs       []netip.Addr
 	ports       []uint16
 	plain       bool // also in clear text on port 80
@@ -34,17 +33,6 @@ type Site struct {
 	clientAuth  tls.ClientAuthType
 	connections []Connection
 	dialled     int
-}
-
-func newSite(n *Internet, name string, addr netip.Addr) *Site {
-	return &Site{
-		internet: n, name: name,
-		addrs:   []netip.Addr{addr},
-		ports:   []uint16{443},
-		answers: map[string]http.Handler{},
-		faults:  map[string][]Fault{},
-		maxTLS:  tls.VersionTLS13,
-	}
 }
 
 // Name returns the host name of the site.
@@ -60,20 +48,15 @@ func (s *Site) URL(path string) string {
 
 // Addr returns the first address of the site.
 func (s *Site) Addr() netip.Addr {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.internet.mu.Lock()
+	defer s.internet.mu.Unlock()
 	return s.addrs[0]
 }
 
 // At moves the site to other addresses, private ones too, and changes its DNS record.
 // Several sites may have the same address.
 func (s *Site) At(addrs ...string) *Site {
-	s.change(func() {
-		s.addrs = nil
-		for _, a := range addrs {
-			s.addrs = append(s.addrs, netip.MustParseAddr(a))
-		}
-	})
+	s.set(func() { s.addrs = parseAddrs(addrs) })
 	if _, err := netip.ParseAddr(s.name); err != nil {
 		s.internet.Name(s.name, addrs...)
 	}
@@ -82,39 +65,19 @@ func (s *Site) At(addrs ...string) *Site {
 
 // Ports sets the ports on which the site uses TLS, instead of 443.
 func (s *Site) Ports(ports ...uint16) *Site {
-	return s.change(func() { s.ports = ports })
+	return s.set(func() { s.ports = ports })
 }
 
 // Plain makes the site answer without TLS too, on port 80.
 func (s *Site) Plain() *Site {
-	return s.change(func() { s.plain = true })
+	return s.set(func() { s.plain = true })
 }
 
-// change alters where the site listens.
-func (s *Site) change(alter func()) *Site {
-	s.mu.Lock()
-	before := s.listensAt()
-	alter()
-	after := s.listensAt()
-	s.mu.Unlock()
-	s.internet.mu.Lock()
-	defer s.internet.mu.Unlock()
-	s.internet.move(s, before, after)
-	return s
-}
-
-// listensAt maps each of the site's listening places to whether TLS is spoken there.
-func (s *Site) listensAt() map[netip.AddrPort]bool {
-	at := map[netip.AddrPort]bool{}
-	for _, addr := range s.addrs {
-		for _, port := range s.ports {
-			at[netip.AddrPortFrom(addr, port)] = true
-		}
-		if s.plain {
-			at[netip.AddrPortFrom(addr, 80)] = false
-		}
-	}
-	return at
+// listens says whether the site is at a place, and whether TLS is spoken there. The caller holds the
+// lock of the internet.
+func (s *Site) listens(at netip.AddrPort) (here, secure bool) {
+	secure = slices.Contains(s.ports, at.Port())
+	return slices.Contains(s.addrs, at.Addr()) && (secure || s.plain && at.Port() == 80), secure
 }
 
 // Certificate sets the certificate of the site.
@@ -143,10 +106,6 @@ func (s *Site) ClientAuth(how tls.ClientAuthType) *Site {
 func (s *Site) Connection(faults ...Connection) *Site {
 	return s.set(func() { s.connections, s.dialled = faults, 0 })
 }
-
-// Files answers all paths that have no other answer with the files of a file system, such
-// as a testing/fstest.MapFS or an embed.FS.
-func (s *Site) Files(fsys fs.FS) *Site { return s.Handle("*", http.FileServerFS(fsys)) }
 
 // Handle answers a path with a handler. The handler reads the whole body of a request, at
 // most 1 MiB, without waiting.
@@ -194,16 +153,16 @@ func (s *Site) Remove(path string) *Site {
 }
 
 func (s *Site) set(change func()) *Site {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.internet.mu.Lock()
+	defer s.internet.mu.Unlock()
 	change()
 	return s
 }
 
 // handler is what answers a path, spoilt as it should be.
 func (s *Site) handler(path string) http.Handler {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.internet.mu.Lock()
+	defer s.internet.mu.Unlock()
 	h, found := match(s.answers, path)
 	faults, spoilt := match(s.faults, path)
 	switch {
@@ -233,10 +192,8 @@ func match[T any](entries map[string]T, path string) (found T, ok bool) {
 	return found, ok
 }
 
-// nextConnection is the fate of the next connection.
+// nextConnection is the fate of the next connection. The caller holds the lock of the internet.
 func (s *Site) nextConnection() Connection {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if len(s.connections) == 0 {
 		return ConnectionWorks
 	}
@@ -245,10 +202,10 @@ func (s *Site) nextConnection() Connection {
 	return fate
 }
 
-// TLSConfig returns how the site uses TLS at present, for a listener of [Internet.Listen].
-func (s *Site) TLSConfig() *tls.Config {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+// tlsConfig returns how the site uses TLS at present.
+func (s *Site) tlsConfig() *tls.Config {
+	s.internet.mu.Lock()
+	defer s.internet.mu.Unlock()
 	ca := s.internet.ca
 	if s.certificate == CertificateUnknownCA {
 		ca = s.internet.rogue
@@ -283,14 +240,11 @@ func Body(mediaType, content string) http.Handler {
 func Status(code int, header ...string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		seen := map[string]bool{}
 		for i := 0; i < len(header); i += 2 {
-			name := http.CanonicalHeaderKey(header[i])
-			if !seen[name] {
-				w.Header().Del(name)
-				seen[name] = true
-			}
-			w.Header().Add(name, header[i+1])
+			w.Header().Del(header[i])
+		}
+		for i := 0; i < len(header); i += 2 {
+			w.Header().Add(header[i], header[i+1])
 		}
 		w.WriteHeader(code)
 		if code != http.StatusNoContent && code != http.StatusNotModified {

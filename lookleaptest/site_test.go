@@ -27,10 +27,12 @@ func TestPaths(t *testing.T) {
 				t.Errorf("%s: %v %q %v", path, resp, body, err)
 			}
 		}
-		if resp, _, err := fetch(t.Context(), transport, site.URL("/moved")); err != nil || resp.StatusCode != 301 || resp.Header.Get("Location") != "https://other.example/" || len(resp.Header["Link"]) != 2 {
+		if resp, _, err := fetch(t.Context(), transport, site.URL("/moved")); err != nil || resp.StatusCode != 301 ||
+			resp.Header.Get("Location") != "https://other.example/" || len(resp.Header["Link"]) != 2 {
 			t.Error(resp, err)
 		}
-		if resp, _, err := fetch(t.Context(), transport, site.URL("/found")); err != nil || resp.StatusCode != 302 || resp.Header.Get("Location") != "/page" {
+		if resp, _, err := fetch(t.Context(), transport, site.URL("/found")); err != nil || resp.StatusCode != 302 ||
+			resp.Header.Get("Location") != "/page" {
 			t.Error(resp, err)
 		}
 		site.Remove("*")
@@ -46,7 +48,8 @@ func TestPaths(t *testing.T) {
 func TestChangingContent(t *testing.T) {
 	net := lookleaptest.ForTest(t)
 	site := net.Site("shop.example").
-		Handle("/run.sh", lookleaptest.Sequence(lookleaptest.Body("text/plain", "benign"), lookleaptest.Status(503), lookleaptest.Body("text/plain", "evil")))
+		Handle("/run.sh", lookleaptest.Sequence(lookleaptest.Body("text/plain", "benign"), lookleaptest.Status(503),
+			lookleaptest.Body("text/plain", "evil")))
 	transport := net.Unguarded()
 	for _, want := range []string{"benign", "Service Unavailable\n", "evil", "evil"} {
 		if _, body, err := fetch(t.Context(), transport, site.URL("/run.sh")); err != nil || body != want {
@@ -57,7 +60,8 @@ func TestChangingContent(t *testing.T) {
 
 func TestRedirectChains(t *testing.T) {
 	net := lookleaptest.ForTest(t)
-	site := net.Site("shop.example").RedirectChain("/chain", 3, "").RedirectChain("/loop", 2, "/loop").RedirectChain("/out", 0, "https://169.254.169.254/")
+	site := net.Site("shop.example").RedirectChain("/chain", 3, "").RedirectChain("/loop", 2, "/loop").
+		RedirectChain("/out", 0, "https://169.254.169.254/")
 	client := &http.Client{Transport: net.Unguarded()}
 	resp, err := client.Get(site.URL("/chain"))
 	if err != nil || resp.StatusCode != 200 || resp.Request.URL.Path != "/chain/3" {
@@ -93,8 +97,9 @@ func TestJournalOfRequests(t *testing.T) {
 			t.Fatal(got)
 		}
 		r := got[0]
-		if r.Method != "POST" || r.Target != "/echo?q=%20" || r.Path != "/echo" || r.Host != "shop.example" || r.SNI != "shop.example" ||
-			r.Header.Get("Authorization") != "Bearer secret" || string(r.Body) != "hello" || r.BodySize != 5 || r.Addr.Addr() != site.Addr() || r.Time.IsZero() {
+		if r.Method != "POST" || r.Target != "/echo?q=%20" || r.Path != "/echo" || r.Host != "shop.example" ||
+			r.Header.Get("Authorization") != "Bearer secret" || string(r.Body) != "hello" || r.BodySize != 5 ||
+			r.Addr.Addr() != site.Addr() || r.Time.IsZero() {
 			t.Errorf("%+v", r)
 		}
 		if got[1].BodySize != 3<<20 || len(got[1].Body) != 1<<20 {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/netip"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -27,7 +28,7 @@ type stub struct{ internet *Internet }
 
 // Lookup asks the DNS of the internet.
 func (r stub) Lookup(ctx context.Context, name string, t lookleap.RRType) (*lookleap.DNSAnswer, error) {
-	reply, err := r.internet.ask(ctx, name, uint16(t))
+	answer, err := r.internet.ask(ctx, name, uint16(t))
 	if err != nil {
 		return nil, err
 	}
@@ -35,16 +36,12 @@ func (r stub) Lookup(ctx context.Context, name string, t lookleap.RRType) (*look
 	if bogusAt != "" {
 		return nil, &lookleap.BogusError{Name: name, Zone: plainName(bogusAt), EDE: 6, Reason: "the test said so"}
 	}
-	answer, err := read(reply, name, uint16(t))
-	if err != nil {
-		return nil, err
-	}
 	answer.DNSSEC = state
 	return answer, nil
 }
 
 // ask sends one question to the DNS.
-func (n *Internet) ask(ctx context.Context, name string, rrtype uint16) (*dns.Msg, error) {
+func (n *Internet) ask(ctx context.Context, name string, rrtype uint16) (*lookleap.DNSAnswer, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	if n.ctx.Err() != nil {
@@ -54,28 +51,25 @@ func (n *Internet) ask(ctx context.Context, name string, rrtype uint16) (*dns.Ms
 		return nil, &net.DNSError{Err: "no DNS name", Name: name, Server: dnsServer}
 	}
 	got := make(chan *dns.Msg, 1)
-	go func() { got <- n.names.Handle(new(dns.Msg).SetQuestion(dns.Fqdn(name), rrtype)) }()
-	for {
-		select {
-		case reply := <-got:
-			if reply == nil { // lost on the way
-				got = nil
-				continue
-			}
-			switch reply.Rcode {
-			case dns.RcodeSuccess, dns.RcodeNameError:
-				return reply, nil
-			}
-			return nil, &net.DNSError{Err: "the server answered " + dns.RcodeToString[reply.Rcode], Name: name,
-				Server: dnsServer, IsTemporary: true}
-		case <-ctx.Done():
-			err := &net.DNSError{Err: ctx.Err().Error(), UnwrapErr: ctx.Err(), Name: name, Server: dnsServer}
-			err.IsTimeout = errors.Is(ctx.Err(), context.DeadlineExceeded)
-			err.IsTemporary = err.IsTimeout
-			return nil, err
-		case <-n.ctx.Done():
-			return nil, errClosed(name)
+	go func() {
+		if reply := n.names.Handle(new(dns.Msg).SetQuestion(dns.Fqdn(name), rrtype)); reply != nil { // not lost on the way
+			got <- reply
 		}
+	}()
+	select {
+	case reply := <-got:
+		if reply.Rcode == dns.RcodeSuccess || reply.Rcode == dns.RcodeNameError {
+			return read(reply, name, rrtype)
+		}
+		return nil, &net.DNSError{Err: "the server answered " + dns.RcodeToString[reply.Rcode], Name: name,
+			Server: dnsServer, IsTemporary: true}
+	case <-ctx.Done():
+		err := &net.DNSError{Err: ctx.Err().Error(), UnwrapErr: ctx.Err(), Name: name, Server: dnsServer}
+		err.IsTimeout = errors.Is(ctx.Err(), context.DeadlineExceeded)
+		err.IsTemporary = err.IsTimeout
+		return nil, err
+	case <-n.ctx.Done():
+		return nil, errClosed(name)
 	}
 }
 
@@ -83,48 +77,33 @@ func errClosed(name string) error {
 	return &net.DNSError{Err: "the internet is closed", Name: name, Server: dnsServer}
 }
 
-// read makes an answer of a reply: it follows the aliases and finds the TTL.
+// read makes an answer of a reply, in which aliases come in order and before the records.
 func read(reply *dns.Msg, name string, rrtype uint16) (*lookleap.DNSAnswer, error) {
 	const maxLinks = 8
-	owner := dns.CanonicalName(name)
+	owner, links, ttl := dns.CanonicalName(name), 0, uint32(1<<32-1)
 	answer := &lookleap.DNSAnswer{Exists: reply.Rcode == dns.RcodeSuccess}
-	ttl := uint32(1<<32 - 1)
-	for links := 0; ; links++ {
-		target := ""
-		for _, rr := range reply.Answer {
-			if dns.CanonicalName(rr.Header().Name) != owner {
-				continue
+	for _, rr := range reply.Answer {
+		if alias, ok := rr.(*dns.CNAME); ok && rrtype != dns.TypeCNAME {
+			owner, ttl = dns.CanonicalName(alias.Target), min(ttl, rr.Header().Ttl)
+			if links++; links > maxLinks {
+				return nil, &net.DNSError{Err: "too many aliases", Name: name, Server: dnsServer}
 			}
-			if alias, ok := rr.(*dns.CNAME); ok && rrtype != dns.TypeCNAME {
-				target, ttl = dns.CanonicalName(alias.Target), min(ttl, rr.Header().Ttl)
-			} else if record, ok := recordOf(rr); ok && rr.Header().Rrtype == rrtype {
-				answer.Records, ttl = append(answer.Records, record), min(ttl, rr.Header().Ttl)
-			}
+		} else if record, ok := recordOf(rr); ok && rr.Header().Rrtype == rrtype {
+			answer.Records, ttl = append(answer.Records, record), min(ttl, rr.Header().Ttl)
 		}
-		if target == "" || len(answer.Records) > 0 {
-			break
-		}
-		if links == maxLinks {
-			return nil, &net.DNSError{Err: "too many aliases", Name: name, Server: dnsServer}
-		}
-		owner = target
 	}
 	if len(answer.Records) == 0 {
-		ttl = min(ttl, negativeTTL(reply))
+		var absence uint32 // how long it holds (RFC 2308 section 5), 0 without a SOA
+		for _, rr := range reply.Ns {
+			if soa, ok := rr.(*dns.SOA); ok {
+				absence = min(soa.Hdr.Ttl, soa.Minttl)
+			}
+		}
+		ttl = min(ttl, absence)
 	}
 	answer.Name = strings.TrimSuffix(owner, ".")
 	answer.TTL = time.Duration(ttl) * time.Second
 	return answer, nil
-}
-
-// negativeTTL is how long an absence holds (RFC 2308 section 5), 0 without a SOA.
-func negativeTTL(reply *dns.Msg) uint32 {
-	for _, rr := range reply.Ns {
-		if soa, ok := rr.(*dns.SOA); ok {
-			return min(soa.Hdr.Ttl, soa.Minttl)
-		}
-	}
-	return 0
 }
 
 func recordOf(rr dns.RR) (lookleap.Record, bool) {
@@ -147,21 +126,12 @@ func recordOf(rr dns.RR) (lookleap.Record, bool) {
 
 // unescape undoes the escapes in which miekg/dns keeps character-strings.
 func unescape(s string) string {
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] != '\\' || i+1 == len(s) {
-			b.WriteByte(s[i])
-			continue
+	return escape.ReplaceAllStringFunc(s, func(part string) string {
+		if code, err := strconv.ParseUint(part[1:], 10, 8); err == nil && len(part) == 4 {
+			return string([]byte{byte(code)})
 		}
-		if i+3 < len(s) {
-			if code, err := strconv.ParseUint(s[i+1:i+4], 10, 8); err == nil {
-				b.WriteByte(byte(code))
-				i += 3
-				continue
-			}
-		}
-		i++
-		b.WriteByte(s[i])
-	}
-	return b.String()
+		return part[1:]
+	})
 }
+
+var escape = regexp.MustCompile(`(?s)\\(?:[0-9]{3}|.)`)

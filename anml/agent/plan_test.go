@@ -207,7 +207,10 @@ func TestConfirmation(t *testing.T) {
 		})
 	}
 	for name, reply := range map[string]lookleaptest.Reply{
-		"deny": lookleaptest.Refuse(), "error": lookleaptest.Fail(errTest), "error-and-yes": lookleaptest.FailApproving(errTest), "other": lookleaptest.ApproveUnasked(),
+		"deny": lookleaptest.Refuse(), "error": lookleaptest.Fail(errTest), "other": lookleaptest.Approve("never-asked"),
+		"error-and-yes": func(_ context.Context, r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+			return lookleaptest.Decide(r), errTest
+		},
 	} {
 		t.Run("ANML-13.4-04/reject-"+name, func(t *testing.T) {
 			s := newStage(t, setting{doc: interact(action("a", "POST", "/a", `confirm="true"`)), replies: []lookleaptest.Reply{reply}})

@@ -158,7 +158,9 @@ var siteFaults = map[string]siteFault{
 	"policy-to-www":       {func(_ *testing.T, w *ward) { w.Redirect("/agents.txt", "https://www."+w.Name()+"/agents.txt") }, "agents.txt", "at its own origin only", "publish everything at https://www.", true},
 	"policy-to-elsewhere": {func(_ *testing.T, w *ward) { w.Redirect("/agents.txt", "https://cdn.example/a.txt") }, "agents.txt", "redirects to https://cdn.example/a.txt", "itself", true},
 	"policy-wrong-hash":   {body("/agents.txt", "text/plain", "*"+strings.Repeat("0", 64)+"\n/admin DISALLOW\n"), "agents.txt", "does not match the directives", "in its place", true},
-	"policy-media-type":   {func(t *testing.T, w *ward) { w.Fault("/agents.txt", lookleaptest.ContentType("application/json")) }, "agents.txt", "application/json", "text/plain", true},
+	"policy-media-type": {func(t *testing.T, w *ward) {
+		w.Fault("/agents.txt", lookleaptest.Header("Content-Type", "application/json"))
+	}, "agents.txt", "application/json", "text/plain", true},
 
 	"robots-500":  {status("/robots.txt", 500), "robots.txt", "status 500", "answer 200 with the file, or 404", true},
 	"robots-page": {body("/robots.txt", "text/html", "<html>Welcome"), "robots.txt", "web page", "answer 404", true},
@@ -204,7 +206,7 @@ var siteFaults = map[string]siteFault{
 		w.manifest(t, "other.example", time.Now().Add(-time.Hour), 30*24*time.Hour)
 	}, "trust manifest", "", "", true},
 	"manifest-media-type": {func(t *testing.T, w *ward) {
-		w.Fault("/.well-known/anml-trust", lookleaptest.ContentType("application/json"))
+		w.Fault("/.well-known/anml-trust", lookleaptest.Header("Content-Type", "application/json"))
 	}, "trust manifest", "another media type", "serve it as", true},
 	"manifest-elsewhere": {func(_ *testing.T, w *ward) { w.record("manifest=" + w.origin + "/m.json") }, "trust manifest", "is not there", "publish the manifest", true},
 

@@ -95,7 +95,7 @@ func TestCall(t *testing.T) {
 			}
 		}
 	})
-	for name, reply := range map[string]lookleaptest.Reply{"refused": lookleaptest.Refuse(), "failed": lookleaptest.Fail(errors.New("no")), "other-digest": lookleaptest.WrongDigest(), "unasked": lookleaptest.ApproveUnasked(), "panic": lookleaptest.Panic("no")} {
+	for name, reply := range map[string]lookleaptest.Reply{"refused": lookleaptest.Refuse(), "failed": lookleaptest.Fail(errors.New("no")), "other-digest": lookleaptest.WrongDigest(), "unasked": lookleaptest.Approve("never-asked"), "panic": lookleaptest.Panic("no")} {
 		t.Run("reject-"+name, func(t *testing.T) {
 			w := newWorker(t, lookleap.NewMemoryStore(), lookleaptest.NewPrompter(t, reply), gate.Options{})
 			if _, err := w.pay.Call(t.Context(), []byte(bill)); err == nil || len(w.runs) > 0 {

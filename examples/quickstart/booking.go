@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
@@ -29,9 +28,8 @@ const welcome = `<?xml version="1.0" encoding="UTF-8"?>
 
 // playBooking books a ferry with a service that speaks ANML: what it offers is
 // used, what it asks is decided, and what left the machine stands in the ledger.
-func playBooking(s *stage) error {
-	s.lab.Clock().Freeze()
-	s.lab.Clock().Set(time.Date(2031, 5, 1, 9, 0, 0, 0, time.UTC))
+func playBooking(s *stage) {
+	s.freeze(2031, 5, 1, 9)
 	ferries := booking.New(s.lab.Clock().Now)
 	s.lab.Site("ferries.example").Handle("*", ferries)
 	s.lab.Site("hotel.example").File("/.well-known/anml", anml.MediaTypeXML, hotel).File("/checkin", anml.MediaTypeXML, welcome)
@@ -40,25 +38,16 @@ func playBooking(s *stage) error {
 		"fn": {Text: "Kim Example"}, "email": {Text: "kim@example.com"}, "tel": {Text: "+1 555 0100"},
 	}
 	ledger := lookleap.NewMemoryStore()
-	session, err := agent.New(s.host, agent.Options{Fields: []string{"ticket"}}).NewSession(agent.User{Profile: data, Ledger: ledger})
-	if err != nil {
-		return err
-	}
+	session := must(agent.New(s.host, agent.Options{Fields: []string{"ticket"}}).NewSession(agent.User{Profile: data, Ledger: ledger}))
 	defer session.Close()
 
 	s.say("The shopper wants to be on the island when the lamp arrives. The ferry company speaks ANML. The agent opens its document and sees who says what in it.")
 	page, err := session.Discover(s.ctx, "https://ferries.example")
 	s.allowed("open the ferry company's document", err, "it came from the company's own host, so every section is its own")
-	if err != nil {
-		return err
-	}
 	s.show(page.Explain().String())
 
 	found, err := page.Do(s.ctx, agent.Call{Action: "search", Args: map[string]string{"from": "harbour", "to": "island"}})
 	s.allowed("search for trips", err, "a search changes nothing and discloses no user data, so the user is not asked")
-	if err != nil {
-		return err
-	}
 	ferries.SellOut("t1")
 	late, err := s.reserve(found.Page, "t1")
 	s.refused("reserve the first trip, which was sold a moment ago", err, lookleap.CodeConflict)
@@ -66,9 +55,6 @@ func playBooking(s *stage) error {
 		"the company answered with what is left; nothing is tried again by itself")
 	held, err := s.reserve(found.Page, "t2")
 	s.allowed("reserve the second trip", err, "it is another request, so the user was asked again")
-	if err != nil {
-		return err
-	}
 
 	s.say("Now the company asks who travels. Each field is a decision of its own, with the purpose that the company states.")
 	for _, d := range held.Page.Decide(s.ctx) {
@@ -83,12 +69,9 @@ func playBooking(s *stage) error {
 	if err != nil && s.live() {
 		s.refused("tell the company who travels", err, lookleap.CodeConsentRefused)
 		s.fact(ferries.Bookings()[0].Told == nil, "you said no, and nothing left this machine")
-		return nil
+		return
 	}
 	s.allowed("tell the company who travels", err, "the user ticked what may be told; the rest is refused in so many words")
-	if err != nil {
-		return err
-	}
 	if told := ferries.Bookings()[0]; !s.live() {
 		s.fact(told.Told["email"] == "kim@example.com" && told.Told["tel"] == "" && told.Denied["tel"] == string(anml.UserDenied),
 			"the company knows name and e-mail address, and that the telephone number was denied")
@@ -98,48 +81,27 @@ func playBooking(s *stage) error {
 	s.user = nil
 	_, err = paid.Page.Do(s.ctx, agent.Call{Action: "confirm"})
 	pending := s.asked("confirm the booking", err, "the user is away: the plan waits, complete and sealed with its digest")
-	if pending == nil {
-		return nil
-	}
-	morning, err := agent.New(s.host, agent.Options{}).NewSession(agent.User{Ledger: ledger})
-	if err != nil {
-		return err
-	}
+	morning := must(agent.New(s.host, agent.Options{}).NewSession(agent.User{Ledger: ledger}))
 	defer morning.Close()
 	yes := lookleap.ConsentDecision{Digest: pending.Request.Digest, Approved: []string{pending.Request.Items[0].ID}}
 	done, err := morning.Resume(s.ctx, pending.State, yes)
 	s.allowed("confirm it in the morning", err, "the decision is about exactly this plan, and trust was verified again")
-	if err != nil {
-		return err
-	}
 	s.fact(done.Outcome == anml.OutcomeSuccess && ferries.Bookings()[0].State == "confirmed", "the trip is booked")
 	_, err = morning.Resume(s.ctx, pending.State, yes)
 	s.refused("confirm it once more with the same word", err, lookleap.CodePlanDone)
-	return s.crossServices(morning, ferries)
+	s.crossServices(morning, ferries)
 }
 
 // crossServices lets a second service ask for what the first one told in private.
-func (s *stage) crossServices(session *agent.Session, ferries *booking.Service) error {
+func (s *stage) crossServices(session *agent.Session, ferries *booking.Service) {
 	s.say("The hotel asks for the ticket, and claims that the user has agreed. But the number is the ferry company's, told in private.")
 	number := ferries.Bookings()[0].Number
-	page, err := session.Discover(s.ctx, "https://hotel.example")
-	if err != nil {
-		return err
-	}
-	s.user = func(r *lookleap.ConsentRequest) lookleap.ConsentDecision {
-		var all []string
-		for _, item := range r.Items {
-			all = append(all, item.ID)
-		}
-		return lookleap.ConsentDecision{Digest: r.Digest, Approved: all}
-	}
-	_, err = page.Do(s.ctx, agent.Call{Action: "checkin", Reply: &agent.Reply{Values: map[string]agent.Value{"ticket": {Text: number}}}})
-	if err != nil {
-		return err
-	}
+	page := must(session.Discover(s.ctx, "https://hotel.example"))
+	s.user = agree
+	must(page.Do(s.ctx, agent.Call{Action: "checkin", Reply: &agent.Reply{Values: map[string]agent.Value{"ticket": {Text: number}}}}))
 	for entry := range (agent.Filter{Domain: "hotel.example",
 		Kinds: []agent.EntryKind{agent.EntryRefused}}).Entries(s.ctx, session.Ledger()) {
-		s.decided(refused, "tell the hotel the "+entry.Field, entry.Code, entry.Code.Title(), refused, agent.CodePrivateContext)
+		s.refused("tell the hotel the "+entry.Field, &lookleap.Error{Code: entry.Code}, agent.CodePrivateContext)
 	}
 	var bodies strings.Builder
 	for _, r := range s.lab.Journal().Requests("hotel.example") {
@@ -149,15 +111,11 @@ func (s *stage) crossServices(session *agent.Session, ferries *booking.Service) 
 
 	s.say("And this is what left the machine, and what did not, by the user's ledger.")
 	for entry, err := range session.Ledger().Entries(s.ctx) {
-		if err != nil {
-			return err
-		}
-		if entry.Field != "" {
+		if must(entry, err).Field != "" {
 			s.show(fmt.Sprintf("%-9s %-6s to %s for %q %s%s", entry.Kind, entry.Field, entry.Endpoint, entry.Action,
 				entry.Basis, entry.Reason))
 		}
 	}
-	return nil
 }
 
 // reserve reserves one seat, with a user who agrees to it.

@@ -51,8 +51,6 @@ func (b *browser) now() time.Time {
 	return time.Now()
 }
 
-func (b *browser) link() string { return b.Link(b.address) }
-
 func (b *browser) close() {
 	b.stop()
 	<-b.stopped
@@ -61,7 +59,7 @@ func (b *browser) close() {
 // open prints the link once, where it is needed.
 func (b *browser) open() {
 	b.invite.Do(func() {
-		fmt.Fprintf(b.out, "\n   Decide in your browser. The link works once:\n\n   %s\n\n", b.link())
+		fmt.Fprintf(b.out, "\n   Decide in your browser. The link works once:\n\n   %s\n\n", b.Link(b.address))
 	})
 }
 

@@ -12,11 +12,11 @@
 // # Adding a scene
 //
 //  1. Write one file named for the scene, with a function such as
-//     func playRedirects(s *stage) error.
+//     func playRedirects(s *stage).
 //  2. Build what the scene needs on s.lab, act through s.host, and tell the
 //     story: s.say for what happens, s.allowed, s.refused and s.asked for each
 //     decision with what must come out, s.fact for what is true afterwards.
 //  3. Print nothing that differs from run to run: no ports, times or random ids.
-//     Errors that spoil the story itself (the lab does not start) are returned.
+//     Errors that spoil the story itself (the lab does not start) go through must.
 //  4. Add one line to scenes in scene.go.
 package main

@@ -53,7 +53,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return exitUsage
 	}
 
-	p := newPrinter(stdout, *transcript)
+	p := printer{stdout, *transcript}
 	var user asker
 	switch {
 	case *inBrowser:
@@ -69,18 +69,18 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 			user = t
 		}
 	}
-	var total tally
+	total := &tally{by: map[outcome]int{}}
 	for i, sc := range cast {
 		p.title(i+1, sc.title)
-		total.add(play(ctx, sc, p, user))
+		play(ctx, sc, p, user, total)
 		if ctx.Err() != nil {
 			fmt.Fprintln(stderr, "quickstart: interrupted")
 			return exitDiffer
 		}
 	}
-	p.summary(total.String())
+	p.print("\n%s\n", "\n---\n\n%s\n", total)
 	if *only == "" && !*all && !*transcript {
-		p.summary("The whole story: --all. Decide yourself: --browser. Code: docs/guide.md.")
+		fmt.Fprint(stdout, "\nThe whole story: --all. Decide yourself: --browser. Code: docs/guide.md.\n")
 	}
 	if total.wrong > 0 {
 		fmt.Fprintf(stderr, "quickstart: %d came out differently from what the story says\n", total.wrong)

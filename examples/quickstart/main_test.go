@@ -126,17 +126,18 @@ func TestUsage(t *testing.T) {
 // caught: the story is part of what is tested.
 func TestBrokenStory(t *testing.T) {
 	no := &lookleap.Error{Code: lookleap.CodeConsentRefused, Err: lookleap.ErrConsentRefused}
-	for name, broken := range map[string]func(*stage) error{
-		"allowed, but the library refused": func(s *stage) error { s.allowed("it", no, ""); return nil },
-		"refused, but the library allowed": func(s *stage) error { s.refused("it", nil, lookleap.CodeConsentRefused); return nil },
-		"refused for another reason":       func(s *stage) error { s.refused("it", no, lookleap.CodeTimeout); return nil },
-		"asked, but the library refused":   func(s *stage) error { s.asked("it", no, ""); return nil },
-		"a fact that is none":              func(s *stage) error { s.refused("it", no, no.Code); s.fact(false, "it"); return nil },
-		"the scene stops":                  func(s *stage) error { s.refused("it", no, no.Code); return errors.New("no lab") },
-		"nothing is decided":               func(*stage) error { return nil },
+	for name, broken := range map[string]func(*stage){
+		"allowed, but the library refused": func(s *stage) { s.allowed("it", no, "") },
+		"refused, but the library allowed": func(s *stage) { s.refused("it", nil, lookleap.CodeConsentRefused) },
+		"refused for another reason":       func(s *stage) { s.refused("it", no, lookleap.CodeTimeout) },
+		"asked, but the library refused":   func(s *stage) { s.asked("it", no, "") },
+		"a fact that is none":              func(s *stage) { s.refused("it", no, no.Code); s.fact(false, "it") },
+		"the scene stops":                  func(s *stage) { s.refused("it", no, no.Code); must("", errors.New("no lab")) },
+		"nothing is decided":               func(*stage) {},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := play(context.Background(), scene{play: broken}, newPrinter(io.Discard, false), nil); got.wrong == 0 {
+			got := &tally{by: map[outcome]int{}}
+			if play(context.Background(), scene{play: broken}, printer{w: io.Discard}, nil, got); got.wrong == 0 {
 				t.Error("it was not noticed")
 			}
 		})

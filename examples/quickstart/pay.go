@@ -26,25 +26,14 @@ const (
 )
 
 // playPay pays a shop's bill through the bank's AI endpoint.
-func playPay(s *stage) error {
-	s.lab.Clock().Freeze()
-	s.lab.Clock().Set(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
-	b, err := openBank(s)
-	if err != nil {
-		return err
-	}
-	doors, err := b.openGateways(s)
-	if err != nil {
-		return err
-	}
-	client, err := aiuri.NewClient(s.host, aiuri.ClientOptions{
+func playPay(s *stage) {
+	s.freeze(2026, 3, 1, 12)
+	b := openBank(s)
+	client := must(aiuri.NewClient(s.host, aiuri.ClientOptions{
 		Gateways: []string{honestDoor, crookedDoor, ancientDoor},
 		Tokens:   tokensOf("ada"), Credentials: []string{"bank.example"},
 		Expect: aiuri.Expectation{Require: []string{"iss", "exp", "req"}},
-	})
-	if err != nil {
-		return err
-	}
+	}))
 	bill := aiuri.Request{Page: shopPage, Body: []byte(`{"to":"shop.example","amount":"10.00","currency":"EUR"}`),
 		MediaType: "application/json", Scopes: []string{"initiate-payment"}}
 	pay := func(change ...func(*aiuri.Request)) (*aiuri.Verified, error) {
@@ -54,34 +43,29 @@ func playPay(s *stage) error {
 		}
 		return client.Invoke(s.ctx, request)
 	}
+	refused := func(what string, want lookleap.Code, change ...func(*aiuri.Request)) {
+		s.refused(what, errorOf(pay(change...)), want)
+	}
 	through := func(door string) func(*aiuri.Request) { return func(r *aiuri.Request) { r.Gateway = door } }
 
 	s.say("A shop's page advertises the AI endpoint of a bank. Anyone can advertise anything, so the bank's own document has to name the endpoint too, and keys and policy come from there alone.")
 	found, err := aiuri.NewDiscoverer(s.host, aiuri.DiscovererOptions{}).Discover(s.ctx, shopPage)
 	s.allowed("use the bank's endpoint", err, "the document of bank.example confirms what the shop's page advertises")
-	if err != nil {
-		return err
-	}
 	s.show(fmt.Sprintf("endpoint: %s (%s of shop.example)\nkeys:     %s\nscopes:   %s\npolicy:   %s, signed results",
 		found.Endpoint, found.Source, found.Document.JWKS, strings.Join(found.Document.Scopes, " "), found.Document.Policy.Auth))
-	_, err = pay(func(r *aiuri.Request) { r.Page = "https://evil.example/" })
-	s.refused("use ai://bank.example/refunds, which only evil.example advertises", err, aiuri.CodeAuthorityUnconfirmed)
+	refused("use ai://bank.example/refunds, which only evil.example advertises", aiuri.CodeAuthorityUnconfirmed,
+		func(r *aiuri.Request) { r.Page = "https://evil.example/" })
 
 	s.say("Paying has an effect, so the user is asked first.")
 	_, err = pay()
 	pending := s.asked("pay the bill", err, "the user is away: nothing was sent")
-	if pending == nil {
-		return nil
-	}
 	s.showRequest(pending.Request)
-	s.fact(len(doors.seen()) == 0, "the gateway has not heard of it")
+	s.fact(len(s.lab.Journal().Requests("pay.example", "cheap.example", "old.example")) == 0,
+		"the gateway has not heard of it")
 
 	s.say("The user agrees. The gateway finds the user's session, sends the request to the bank, and returns the receipt with the bank's own signature.")
 	receipt, err := client.Resume(s.ctx, pending.State, agree(pending.Request))
 	s.allowed("take the receipt", err, "it is signed by a key of the bank, for this request, and still good")
-	if err != nil {
-		return err
-	}
 	s.show(fmt.Sprintf("%s\nsigned by key %s of %s", receipt.Payload, receipt.KeyID, receipt.Claims.Issuer))
 	s.fact(b.user == "ada" && b.token == "ada's token for initiate-payment",
 		"the bank was shown a token of this user, for this scope and no other")
@@ -103,7 +87,7 @@ func playPay(s *stage) error {
 			return receipt.Payload
 		}, aiuri.CodeRejectedPolicy},
 	} {
-		doors.trick = c.change
+		b.trick = c.change
 		other := func(r *aiuri.Request) { r.Body = []byte(strings.Replace(string(r.Body), "10.00", "11.00", 1)) }
 		if c.want != aiuri.CodeRejectedPolicy {
 			other = func(*aiuri.Request) {}
@@ -113,95 +97,70 @@ func playPay(s *stage) error {
 		s.fact(got == nil && !strings.Contains(err.Error(), "paid"), "not a word of it reached the agent")
 	}
 
-	doors.trick = nil
+	b.trick = nil
 	s.say("The bank lost a key and replaces it at once, without the time that verifiers need to learn the new one. An unknown key is worth one look at the bank's keys, but not one for each receipt.")
-	if err := b.replaceKey(s, "2026-03"); err != nil {
-		return err
-	}
+	b.replaceKey(s, "2026-03")
 	before := b.keysRead(s)
-	_, err = pay(through(crookedDoor))
-	s.refused("take a receipt by a new key, seconds after the keys were read", err, aiuri.CodeRejectedKey)
-	_, err = pay(through(honestDoor))
-	s.refused("take it from the honest gateway, which verifies for itself", err, aiuri.CodeEndpointFailed)
+	refused("take a receipt by a new key, seconds after the keys were read", aiuri.CodeRejectedKey, through(crookedDoor))
+	refused("take it from the honest gateway, which verifies for itself", aiuri.CodeEndpointFailed, through(honestDoor))
 	s.fact(b.keysRead(s) == before, "the keys were not read again")
 	s.lab.Clock().Advance(5 * time.Minute)
 	receipt, err = pay(through(crookedDoor))
 	s.allowed("take a receipt by the new key five minutes later", err,
 		"the keys were read once more, and it is among them: who hands on a signed receipt does not matter")
-	if err != nil {
-		return err
-	}
 	s.show("signed by key " + receipt.KeyID)
 	s.fact(b.keysRead(s) == before+1, "the agent read the keys once")
 	b.signer = b.lost
-	_, err = pay(through(crookedDoor))
-	s.refused("take a receipt by the key that was lost", err, aiuri.CodeRejectedKey)
+	refused("take a receipt by the key that was lost", aiuri.CodeRejectedKey, through(crookedDoor))
 
 	s.say("Protection that was strong once is not weakened because a gateway asks for it.")
-	_, err = pay(through(ancientDoor))
-	s.refused("pay through a gateway that speaks TLS 1.2 only", err, lookleap.CodeTLSTooOld)
-	_, err = pay(through("https://gateway.evil.example/"))
-	s.refused("pay through a gateway that a page recommends", err, aiuri.CodeUntrustedGateway)
+	refused("pay through a gateway that speaks TLS 1.2 only", lookleap.CodeTLSTooOld, through(ancientDoor))
+	refused("pay through a gateway that a page recommends", aiuri.CodeUntrustedGateway, through("https://gateway.evil.example/"))
 	s.lab.Site("bank.example").File("/.well-known/aiip", "application/json",
 		`{"endpoint":"ai://bank.example/payments","jwks":"https://bank.example/keys","scopes":["initiate-payment"],"policy":{"requireSignedResults":false}}`)
 	s.lab.Clock().Advance(10 * time.Minute)
-	_, err = pay()
-	s.refused("pay by a policy that asks for neither authorisation nor signed receipts any more", err, aiuri.CodePolicyDowngrade)
-	return nil
+	refused("pay by a policy that asks for neither authorisation nor signed receipts any more", aiuri.CodePolicyDowngrade)
 }
 
 // bank is the one whose endpoint is called.
 type bank struct {
 	endpoint     aiuri.URI
-	ring         *aiuri.KeyRing
 	signer, lost aiuri.SigningKey
 	now          func() time.Time
 
-	user, token string // who paid last
+	user, token string                           // who paid last
+	trick       func(http.Header, []byte) []byte // what the crooked gateway does to a receipt; nil: nothing
 }
 
-// openBank puts the bank and those who advertise for it on stage.
-func openBank(s *stage) (*bank, error) {
-	endpoint, err := aiuri.Parse("ai://bank.example/payments")
-	if err != nil {
-		return nil, err
-	}
+// openBank puts the bank, its gateways and those who advertise for it on stage.
+func openBank(s *stage) *bank {
+	endpoint := must(aiuri.Parse("ai://bank.example/payments"))
 	b := &bank{endpoint: endpoint, now: s.lab.Clock().Now}
-	document, err := aiuri.NewDescriptorHandler(bankOrigin, &aiuri.Descriptor{
+	document := must(aiuri.NewDescriptorHandler(bankOrigin, &aiuri.Descriptor{
 		Endpoint: endpoint, JWKS: bankOrigin + "/keys", Scopes: []string{"initiate-payment", "check-balance"},
 		Policy: aiuri.EndpointPolicy{Auth: aiuri.AuthOAuth2, RequireSignedResults: true},
-	})
-	if err != nil {
-		return nil, err
-	}
+	}))
 	s.lab.Site("bank.example").Handle("/.well-known/aiip", document)
 	advertise := func(site, path, value string) {
 		s.lab.Site(site).Handle(path, lookleaptest.Status(http.StatusOK, "Link", value))
 	}
 	advertise("shop.example", "/checkout", aiuri.AdvertiseLink(endpoint))
 	advertise("evil.example", "/", `<ai://bank.example/refunds>; rel="aiip"`)
-	return b, b.replaceKey(s, "2026-02")
+	b.replaceKey(s, "2026-02")
+	b.openGateways(s)
+	return b
 }
 
 // replaceKey makes the bank sign with another key from now on, and publish that
 // one alone.
-func (b *bank) replaceKey(s *stage, id string) error {
-	key, err := newSigningKey(id)
-	if err != nil {
-		return err
-	}
-	b.lost = b.signer
-	if b.ring, err = aiuri.NewKeyRing(key, aiuri.KeyRingOptions{Now: b.now}); err != nil {
-		return err
-	}
-	b.signer = b.ring.Current()
-	s.lab.Site("bank.example").Handle("/keys", aiuri.NewKeyRingHandler(b.ring))
-	return nil
+func (b *bank) replaceKey(s *stage, id string) {
+	ring := must(aiuri.NewKeyRing(newSigningKey(id), aiuri.KeyRingOptions{Now: b.now}))
+	b.lost, b.signer = b.signer, ring.Current()
+	s.lab.Site("bank.example").Handle("/keys", aiuri.NewKeyRingHandler(ring))
 }
 
-func newSigningKey(id string) (aiuri.SigningKey, error) {
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	return aiuri.SigningKey{ID: id, Private: private}, err
+func newSigningKey(id string) aiuri.SigningKey {
+	return aiuri.SigningKey{ID: id, Private: must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))}
 }
 
 // Invoke is the gateway's line to the bank: here a function call, since the draft
@@ -217,11 +176,7 @@ func (b *bank) Invoke(_ context.Context, c *aiuri.Call) (aiuri.SignedResult, err
 
 // forge signs what the gateway likes, with a key that has the bank's name.
 func (b *bank) forge(h http.Header, body []byte) []byte {
-	key, err := newSigningKey(b.signer.ID)
-	if err != nil {
-		return nil
-	}
-	result, err := aiuri.SignResult(body, key, aiuri.SignOptions{Detached: true})
+	result, err := aiuri.SignResult(body, newSigningKey(b.signer.ID), aiuri.SignOptions{Detached: true})
 	if err != nil {
 		return nil
 	}
@@ -234,24 +189,13 @@ func (b *bank) keysRead(s *stage) int {
 	return strings.Count(strings.Join(s.lab.Journal().Paths("bank.example"), " "), "/keys")
 }
 
-// gateways are doors to the bank: an honest one, one that asks no one and
-// verifies nothing, and an old one.
-type gateways struct {
-	seen  func() []lookleaptest.Request
-	trick func(http.Header, []byte) []byte // what the second does to a receipt; nil: nothing
-}
-
-func (b *bank) openGateways(s *stage) (*gateways, error) {
-	g := &gateways{seen: func() []lookleaptest.Request {
-		return s.lab.Journal().Requests("pay.example", "cheap.example", "old.example")
-	}}
-	honest, err := aiuri.NewGateway(s.lab.Host(), aiuri.GatewayOptions{
+// openGateways opens three doors to the bank: an honest one, one that asks no one and verifies
+// nothing, and an old one.
+func (b *bank) openGateways(s *stage) {
+	honest := must(aiuri.NewGateway(s.lab.Host(), aiuri.GatewayOptions{
 		Base: honestDoor, Invoker: b, Authorizer: b, Credentials: []string{"bank.example"},
 		Scopes: func(string, aiuri.URI) []string { return []string{"initiate-payment"} },
-	})
-	if err != nil {
-		return nil, err
-	}
+	}))
 	s.lab.Site("pay.example").Handle("/gateway/*", honest)
 	s.lab.Site("cheap.example").Handle("/gateway/*", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(io.LimitReader(r.Body, 64<<10))
@@ -262,13 +206,12 @@ func (b *bank) openGateways(s *stage) (*gateways, error) {
 		}
 		w.Header().Set("Content-Type", result.MediaType)
 		w.Header().Set(aiuri.ProvenanceHeader, result.JWS)
-		if g.trick != nil {
-			result.Body = g.trick(w.Header(), result.Body)
+		if b.trick != nil {
+			result.Body = b.trick(w.Header(), result.Body)
 		}
 		_, _ = w.Write(result.Body)
 	}))
 	s.lab.Site("old.example").MaxTLS(tls.VersionTLS12)
-	return g, nil
 }
 
 // Authorize is the gateway's check of a session, here by the bearer token alone.
@@ -287,13 +230,4 @@ type tokensOf string
 
 func (user tokensOf) Token(_ context.Context, _ aiuri.Destination, scopes []string) (string, error) {
 	return string(user) + "'s token for " + strings.Join(scopes, " "), nil
-}
-
-// agree is a user who agrees to everything.
-func agree(r *lookleap.ConsentRequest) lookleap.ConsentDecision {
-	d := lookleap.ConsentDecision{Digest: r.Digest}
-	for _, item := range r.Items {
-		d.Approved = append(d.Approved, item.ID)
-	}
-	return d
 }

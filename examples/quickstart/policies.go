@@ -2,17 +2,21 @@ package main
 
 import (
 	"fmt"
-	"net/http"
-	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/agentstxt"
 	"github.com/lookleap/lookleap/lookleaptest"
 )
 
-// playUnsure meets sites whose policy is missing, foreign or out of reach.
-func playUnsure(s *stage) error {
-	return playPolicies(s, []policyCase{
+// playUnsure reads the front page of sites whose policy is missing, foreign or out of reach.
+func playUnsure(s *stage) {
+	visit := s.visit()
+	for _, c := range []struct {
+		name, about string
+		publish     func(*lookleaptest.Site)
+		want        lookleap.Code // "": allowed
+		why         string        // when allowed
+	}{
 		{"plain.example", "has no agents.txt.", nil, "", "the site asks for nothing"},
 		{"app.example", "is a single-page app: it answers every path with its page.", func(site *lookleaptest.Site) {
 			site.File("/agents.txt", "text/html", "<!doctype html><title>An app</title>")
@@ -27,31 +31,7 @@ func playUnsure(s *stage) error {
 			site.File("/robots.txt", "text/plain", "User-agent: ExampleBot\nDisallow: /\n")
 		}, agentstxt.CodeRobotsDisallowed, ""},
 		{"down.example", "is out of order.", func(site *lookleaptest.Site) { site.Status("/agents.txt", 503) }, lookleap.CodeUnavailable, ""},
-	})
-}
-
-// policyCase is a site, what is peculiar about its policy, and whether its front
-// page may be read.
-type policyCase struct {
-	name    string
-	about   string
-	publish func(*lookleaptest.Site)
-	want    lookleap.Code // "": allowed
-	why     string        // when allowed
-}
-
-// playPolicies reads the front page of each site through the policy guard.
-func playPolicies(s *stage, cases []policyCase) error {
-	client := &http.Client{Transport: agentstxt.NewClient(s.host, agentstxt.Web("ExampleBot")).Guard()}
-	defer client.CloseIdleConnections()
-	visit := func(url string) error {
-		resp, err := client.Get(url)
-		if err == nil {
-			err = resp.Body.Close()
-		}
-		return err
-	}
-	for _, c := range cases {
+	} {
 		site := s.lab.Site(c.name).File("/", "text/plain", "welcome")
 		if c.publish != nil {
 			c.publish(site)
@@ -64,17 +44,12 @@ func playPolicies(s *stage, cases []policyCase) error {
 		}
 	}
 
-	s.lab.Clock().Freeze() // the refusal says when the next search may follow
-	s.lab.Clock().Set(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
-	signed, err := agentstxt.Sign([]byte("/search ALLOW limit=2\n"))
-	if err != nil {
-		return err
-	}
+	s.freeze(2026, 3, 1, 12) // the refusal says when the next search may follow
+	signed := must(agentstxt.Sign([]byte("/search ALLOW limit=2\n")))
 	busy := s.lab.Site("busy.example").File("/search", "text/plain", "found").File("/agents.txt", "text/plain", string(signed))
 	s.say("busy.example allows two searches an hour. The guard counts.")
 	for i := range 2 {
 		s.allowed(fmt.Sprintf("search number %d", i+1), visit(busy.URL("/search")), "within the limit of the directive")
 	}
 	s.refused("search number 3", visit(busy.URL("/search")), lookleap.CodeLimit)
-	return nil
 }

@@ -3,13 +3,15 @@ package main
 import (
 	"context"
 	"fmt"
+
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // scene is one part of the story.
 type scene struct {
 	name  string // for --scene
 	title string
-	play  func(*stage) error
+	play  func(*stage)
 }
 
 // scenes is the whole story, in order.
@@ -55,38 +57,39 @@ func choose(name string, all bool) ([]scene, error) {
 }
 
 // play runs one scene on a stage of its own.
-func play(ctx context.Context, sc scene, p printer, user asker) tally {
-	s := newStage(ctx, p)
-	s.ask(user)
-	defer s.close()
-	if err := sc.play(s); err != nil {
-		s.wrong("the scene stopped: %v", err)
+func play(ctx context.Context, sc scene, p printer, user asker, t *tally) {
+	s := &stage{printer: p, ctx: ctx, lab: lookleaptest.NewInternet(), asker: user, tally: t}
+	defer s.lab.Close()
+	s.host = s.lab.Host()
+	s.host.Prompter = s
+	if b, ok := user.(*browser); ok {
+		b.clock.Store(s.lab.Clock())
 	}
-	if s.tally.decisions() == 0 {
-		s.wrong("the scene decided nothing")
-	}
-	s.tally.scenes = 1
-	return s.tally
+	before := t.decisions
+	defer func() {
+		cause := recover()
+		switch stop, ok := cause.(stopped); {
+		case ok && stop.err != nil:
+			s.wrong("the scene stopped: %v", stop.err)
+		case !ok && cause != nil:
+			panic(cause)
+		}
+		if t.scenes++; t.decisions == before {
+			s.wrong("the scene decided nothing")
+		}
+	}()
+	sc.play(s)
 }
 
 // tally counts what was decided.
 type tally struct {
-	scenes, allowed, refused, asked int
-
-	wrong int // how often the story was not kept
+	scenes, decisions int
+	by                map[outcome]int
+	wrong             int // how often the story was not kept
 }
-
-func (t *tally) add(u tally) {
-	t.scenes += u.scenes
-	t.allowed += u.allowed
-	t.refused += u.refused
-	t.asked += u.asked
-	t.wrong += u.wrong
-}
-
-func (t *tally) decisions() int { return t.allowed + t.refused + t.asked }
 
 // String is the summary line.
 func (t *tally) String() string {
-	return fmt.Sprintf("%d scenes, %d decisions: %d allowed, %d refused, %d asked", t.scenes, t.decisions(), t.allowed, t.refused, t.asked)
+	return fmt.Sprintf("%d scenes, %d decisions: %d allowed, %d refused, %d asked",
+		t.scenes, t.decisions, t.by[allowed], t.by[refused], t.by[asked])
 }

@@ -1,8 +1,7 @@
 package main
 
 import (
-	"context"
-	"net/http"
+	"slices"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/agentstxt"
@@ -19,32 +18,20 @@ func short() []scene {
 }
 
 // playLook puts the guard of a policy in front of an ordinary client.
-func playLook(s *stage) error {
-	policy, err := agentstxt.Sign([]byte("/ ALLOW\n/admin DISALLOW\n"))
-	if err != nil {
-		return err
-	}
+func playLook(s *stage) {
+	policy := must(agentstxt.Sign([]byte("/ ALLOW\n/admin DISALLOW\n")))
 	shop := s.lab.Site("shop.example").File("*", "text/plain", "welcome").File("/agents.txt", "text/plain", string(policy))
 	s.say("shop.example publishes a policy for agents. An http.Client with the guard reads it first and obeys it.")
-	client := &http.Client{Transport: agentstxt.NewClient(s.host, agentstxt.Web("ExampleBot")).Guard()}
-	defer client.CloseIdleConnections()
-	visit := func(path string) error {
-		resp, err := client.Get(shop.URL(path))
-		if err == nil {
-			err = resp.Body.Close()
-		}
-		return err
-	}
-	s.allowed("GET "+shop.URL("/lamps"), visit("/lamps"), "line 2 of the policy allows it")
-	s.refused("GET "+shop.URL("/admin/users"), visit("/admin/users"), agentstxt.CodeDisallowed)
+	visit := s.visit()
+	s.allowed("GET "+shop.URL("/lamps"), visit(shop.URL("/lamps")), "line 2 of the policy allows it")
+	s.refused("GET "+shop.URL("/admin/users"), visit(shop.URL("/admin/users")), agentstxt.CodeDisallowed)
 	s.fact(onlyAsked(s, shop, "GET /agents.txt", "GET /lamps", "GET /robots.txt"), "nothing else was requested")
-	return nil
 }
 
 // playAgree shows a plan, and does it once and unchanged.
-func playAgree(s *stage) error {
+func playAgree(s *stage) {
 	order := []byte(`{"item":"lamp","price":"49.00"}`)
-	plan, err := lookleap.NewPlan(lookleap.ConsentRequest{
+	plan := must(lookleap.NewPlan(lookleap.ConsentRequest{
 		Kind: lookleap.ConsentAct, Origin: "https://shop.example", Summary: "order one lamp for 49.00",
 		Items: []lookleap.ConsentItem{
 			{ID: "order", Summary: "send this order", Recipient: "https://shop.example", Digest: lookleap.Digest(order),
@@ -52,48 +39,33 @@ func playAgree(s *stage) error {
 			{ID: "phone", Summary: `tell your "phone" number`, Recipient: "https://shop.example", Digest: lookleap.Digest([]byte("+1 555 0100")), Optional: true,
 				Values: []lookleap.ConsentValue{{Label: "value", Text: "+1 555 0100"}}},
 		},
-	}, order, s.host.Time())
-	if err != nil {
-		return err
-	}
+	}, order, s.host.Time()))
 	s.say("The agent plans an order. The user sees exactly what would be sent:")
 	s.showRequest(plan.Request())
 	s.user = func(r *lookleap.ConsentRequest) lookleap.ConsentDecision { return s.decide(r, "phone") }
-	var sent []string
-	send := lookleap.Effect{Send: func(_ context.Context, a *lookleap.Approval) ([]byte, error) {
-		sent = append(sent, string(a.Plan().Effect()))
-		return []byte("order 17"), nil
-	}}
+	sent, send := checkout()
 	approval, err := s.host.Ask(s.ctx, plan)
 	if err != nil && s.live() { // who may say no
 		s.refused("send the order", err, lookleap.CodeConsentRefused)
-		s.fact(len(sent) == 0, "you said no, and nothing left this machine")
-		return nil
+		s.fact(len(*sent) == 0, "you said no, and nothing left this machine")
+		return
 	}
 	if err == nil {
 		_, err = s.host.CommitApproved(s.ctx, approval, send)
 	}
 	s.allowed("send the order", err, "the user agreed to exactly these bytes")
-	if err != nil {
-		return nil
-	}
-	_, err = s.host.CommitApproved(s.ctx, approval, send)
-	s.refused("send it a second time", err, lookleap.CodePlanDone)
-	forged, err := lookleap.NewPlan(*plan.Request(), []byte(`{"item":"lamp","price":"4900.00"}`), s.host.Time())
-	if err != nil {
-		return err
-	}
+	s.refused("send it a second time", errorOf(s.host.CommitApproved(s.ctx, approval, send)), lookleap.CodePlanDone)
+	forged := must(lookleap.NewPlan(*plan.Request(), []byte(`{"item":"lamp","price":"4900.00"}`), s.host.Time()))
 	_, err = forged.Approve(lookleap.ConsentDecision{Digest: plan.Request().Digest, Approved: []string{"order"}}, s.host.Time())
 	s.refused("use the same yes for 4900.00", err, lookleap.CodeConsentMismatch)
 	if !s.live() {
 		s.fact(!approval.Has("phone"), "the phone number was not agreed to and stays here")
 	}
-	s.fact(len(sent) == 1 && sent[0] == string(order), "the shop got one order, byte for byte the one that was shown")
-	return nil
+	s.fact(slices.Equal(*sent, []string{string(order)}), "the shop got one order, byte for byte the one that was shown")
 }
 
 // playInside follows links of which two lead into the network of the agent.
-func playInside(s *stage) error {
+func playInside(s *stage) {
 	s.say("A page lists links. Two of the names are the attacker's, and resolve to addresses where only the agent can go.")
 	news := s.lab.Site("news.example").File("*", "text/plain", "sunny")
 	s.lab.Site("meta.evil.example").At("169.254.169.254").File("*", "text/plain", "secret")
@@ -101,9 +73,6 @@ func playInside(s *stage) error {
 	s.lab.Name("rebind.evil.example").Rebind(news.Addr().String(), "127.0.0.1")
 	s.allowed("GET "+news.URL("/today"), s.get(news.URL("/today"), nil), "a public address")
 	s.refused("GET https://meta.evil.example/, at 169.254.169.254", s.get("https://meta.evil.example/", nil), lookleap.CodeBlockedAddress)
-	if _, err := s.host.Lookup(s.ctx, "rebind.evil.example", lookleap.TypeA); err != nil {
-		return err
-	}
+	must(s.host.Lookup(s.ctx, "rebind.evil.example", lookleap.TypeA))
 	s.refused("GET https://rebind.evil.example/, public before", s.get("https://rebind.evil.example/", nil), lookleap.CodeBlockedAddress)
-	return nil
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // playSSRF lets a page send the agent to places that only the agent can reach.
-func playSSRF(s *stage) error {
+func playSSRF(s *stage) {
 	s.lab.Site("news.example").File("/today", "text/plain", "sunny")
 	s.say("A page lists links that the agent should open. The first one is what it seems.")
 	err := s.get("https://news.example/today", nil)
@@ -31,10 +31,7 @@ func playSSRF(s *stage) error {
 	s.say("The cleverest name changes its address between two queries: a program that checks first and resolves again to dial is fooled.")
 	s.lab.Site("home.example").At("127.0.0.1").File("*", "text/plain", "secret")
 	s.lab.Name("rebind.attacker.example").Rebind(s.lab.Site("news.example").Addr().String(), "127.0.0.1")
-	first, err := s.host.Lookup(s.ctx, "rebind.attacker.example", lookleap.TypeA)
-	if err != nil {
-		return err
-	}
+	first := must(s.host.Lookup(s.ctx, "rebind.attacker.example", lookleap.TypeA))
 	s.fact(len(first.Records) == 1 && first.Records[0].Addr == s.lab.Site("news.example").Addr(), "the first answer is a public address")
 	err = s.get("https://rebind.attacker.example/", nil)
 	s.refused("GET https://rebind.attacker.example/", err, lookleap.CodeBlockedAddress)
@@ -45,5 +42,4 @@ func playSSRF(s *stage) error {
 		quiet = quiet && dial.Addr.Addr() == public
 	}
 	s.fact(quiet, "no connection to any other address was even tried")
-	return nil
 }

@@ -7,14 +7,17 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/agentstxt"
 	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // stage is what a scene plays on: an internet and a host of its own, and the
 // words to tell what happens.
 type stage struct {
+	printer
 	ctx  context.Context
 	lab  *lookleaptest.Internet // put sites and names on it
 	host *lookleap.Host         // the agent's: guarded, and at home in the lab
@@ -23,19 +26,22 @@ type stage struct {
 	user func(*lookleap.ConsentRequest) lookleap.ConsentDecision
 
 	asker asker // where a real user decides; nil: the story does
-
-	printer printer
-	tally   tally
+	tally *tally
 }
 
-func newStage(ctx context.Context, p printer) *stage {
-	s := &stage{ctx: ctx, lab: lookleaptest.NewInternet(), printer: p}
-	s.host = s.lab.Host()
-	s.host.Prompter = s
-	return s
+// stopped ends a scene.
+type stopped struct{ err error }
+
+// must returns a value, or ends the scene if the error is not part of the story.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(stopped{err})
+	}
+	return value
 }
 
-func (s *stage) close() { s.lab.Close() }
+// errorOf returns the error of a call.
+func errorOf[T any](_ T, err error) error { return err }
 
 // get reads a URL through the host. A Host sends one request; whether to follow a
 // redirect is for its caller to decide (nil: no redirect is followed). The header
@@ -74,16 +80,27 @@ func sameOrigin(from, to *url.URL) bool { return from.Scheme == to.Scheme && fro
 
 func anywhere(_, _ *url.URL) bool { return true }
 
-// carries reports whether any of the requests has any of the headers.
-func carries(requests []lookleaptest.Request, names ...string) bool {
-	for _, r := range requests {
-		for _, name := range names {
-			if r.Header.Get(name) != "" {
-				return true
-			}
+// visit reads a URL with an ordinary client, behind the guard that obeys the policy of each site.
+func (s *stage) visit() func(url string) error {
+	client := &http.Client{Transport: agentstxt.NewClient(s.host, agentstxt.Web("ExampleBot")).Guard()}
+	return func(url string) error {
+		resp, err := client.Get(url)
+		if err == nil {
+			err = resp.Body.Close()
 		}
+		return err
 	}
-	return false
+}
+
+// freeze stops the clock at an hour of a day.
+func (s *stage) freeze(year int, month time.Month, day, hour int) {
+	s.lab.Clock().Freeze()
+	s.lab.Clock().Set(time.Date(year, month, day, hour, 0, 0, 0, time.UTC))
+}
+
+// got returns the requests that reached a site.
+func (s *stage) got(site *lookleaptest.Site) []lookleaptest.Request {
+	return s.lab.Journal().Requests(site.Name())
 }
 
 // PromptConsent makes the stage the host's dialogue with its user.
@@ -94,20 +111,25 @@ func (s *stage) PromptConsent(_ context.Context, req *lookleap.ConsentRequest) (
 	return s.user(req), nil
 }
 
-// say tells what happens.
-func (s *stage) say(format string, args ...any) { s.printer.say(fmt.Sprintf(format, args...)) }
+// agree is a user who agrees to everything.
+func agree(r *lookleap.ConsentRequest) lookleap.ConsentDecision { return lookleaptest.Decide(r) }
 
-// show prints what the program sees: a document, a dialogue, a verdict.
-func (s *stage) show(text string) { s.printer.show(strings.TrimRight(text, "\n")) }
+// live reports whether a real user decides.
+func (s *stage) live() bool { return s.asker != nil }
 
-// showRequest prints what the user is asked, without the details, and with an ellipsis for texts that
-// differ from run to run.
-func (s *stage) showRequest(r *lookleap.ConsentRequest, differs ...string) {
-	dialogue, _, _ := strings.Cut(r.String(), "\nDetails:\n")
-	for _, text := range differs {
-		dialogue = strings.ReplaceAll(dialogue, text, "…")
+// decide is the user's decision: that of a real user, or the story's, which agrees
+// to everything but the items about a field.
+func (s *stage) decide(r *lookleap.ConsentRequest, except string) lookleap.ConsentDecision {
+	if s.live() {
+		return s.asker.decide(r)
 	}
-	s.show(dialogue)
+	d := lookleap.ConsentDecision{Digest: r.Digest}
+	for _, item := range r.Items {
+		if !strings.Contains(item.Summary, fmt.Sprintf("%q", except)) {
+			d.Approved = append(d.Approved, item.ID)
+		}
+	}
+	return d
 }
 
 // outcome is how a decision ended.
@@ -120,75 +142,61 @@ const (
 	asked   outcome = "ASKED"
 )
 
-// allowed is a decision that must end with yes: err is what the library said,
-// why is the reason in one sentence.
+// allowed is a decision that must end with yes, or the scene ends: err is what the library
+// said, why is the reason in one sentence.
 func (s *stage) allowed(what string, err error, why string) {
 	if err != nil {
 		s.wrong("%s should be allowed: %v", what, err)
-		return
+		panic(stopped{})
 	}
-	s.decided(allowed, what, lookleap.CodeOK, why, allowed, lookleap.CodeOK)
+	s.decided(allowed, what, lookleap.CodeOK, why)
 }
 
 // refused is a decision that must end with no, for the reason want. The reason
-// that is printed is the library's own.
+// that is printed is the library's own: the summary of a verdict, or what the code says.
 func (s *stage) refused(what string, err error, want lookleap.Code) {
-	if err == nil {
-		s.wrong("%s should be refused with %s", what, want)
+	code := lookleap.CodeOf(err)
+	if err == nil || code != want {
+		s.wrong("%s should be refused with %s, and the error is: %v", what, want, err)
 		return
 	}
-	s.decided(refused, what, lookleap.CodeOf(err), reason(err), refused, want)
-}
-
-// decided is a decision that came without an error: how it ended and must end.
-func (s *stage) decided(got outcome, what string, code lookleap.Code, why string, want outcome, wantCode lookleap.Code) {
-	if got != want || code != wantCode {
-		s.wrong("%s should be %s (%s), not %s (%s): %s", what, want, wantCode, got, code, why)
-		return
-	}
-	switch got {
-	case allowed:
-		s.tally.allowed++
-	case refused:
-		s.tally.refused++
-	case asked:
-		s.tally.asked++
-	}
-	s.printer.decision(got, what, code, why)
-}
-
-// reason is the summary of a verdict, or what the code says.
-func reason(err error) string {
+	why := code.Title()
 	var no *lookleap.VerifyError
 	if errors.As(err, &no) && no.Verdict != nil {
-		return no.Verdict.Summary
+		why = no.Verdict.Summary
 	}
-	return lookleap.CodeOf(err).Title()
+	s.decided(refused, what, code, why)
 }
 
-// asked is a decision that must be left to the user: nothing happened yet. It
-// returns what is pending.
+// asked is a decision that must be left to the user, or the scene ends: nothing happened yet.
+// It returns what is pending.
 func (s *stage) asked(what string, err error, why string) *lookleap.PendingError {
 	var pending *lookleap.PendingError
 	if !errors.As(err, &pending) {
 		s.wrong("%s should be asked about: %v", what, err)
-		return nil
+		panic(stopped{})
 	}
-	s.decided(asked, what, lookleap.CodeConsentPending, why, asked, lookleap.CodeConsentPending)
+	s.decided(asked, what, lookleap.CodeConsentPending, why)
 	return pending
 }
 
+func (s *stage) decided(o outcome, what string, code lookleap.Code, why string) {
+	s.tally.decisions++
+	s.tally.by[o]++
+	s.decision(o, what, code, why)
+}
+
 // fact is something that must be true at this point, in one sentence.
-func (s *stage) fact(ok bool, format string, args ...any) {
+func (s *stage) fact(ok bool, text string) {
 	if !ok {
-		s.wrong("it is not true that "+format, args...)
+		s.wrong("it is not true that %s", text)
 		return
 	}
-	s.printer.fact(fmt.Sprintf(format, args...))
+	s.print("%s\n", "\nChecked: %s\n", s.wrapped("   checked  ", text))
 }
 
 // wrong records that the story was not kept.
 func (s *stage) wrong(format string, args ...any) {
 	s.tally.wrong++
-	s.printer.wrong(fmt.Sprintf(format, args...))
+	s.print("   WRONG    %s\n", "\n**WRONG** %s\n", fmt.Sprintf(format, args...))
 }

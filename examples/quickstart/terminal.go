@@ -59,29 +59,3 @@ type asker interface {
 	// decide asks about a request that waits for the decision.
 	decide(*lookleap.ConsentRequest) lookleap.ConsentDecision
 }
-
-// ask lets a real user decide; nil: the story does.
-func (s *stage) ask(user asker) {
-	s.asker = user
-	if b, ok := user.(*browser); ok {
-		b.clock.Store(s.lab.Clock())
-	}
-}
-
-// live reports whether a real user decides.
-func (s *stage) live() bool { return s.asker != nil }
-
-// decide is the user's decision: that of a real user, or the story's, which agrees
-// to everything but the items about a field.
-func (s *stage) decide(r *lookleap.ConsentRequest, except string) lookleap.ConsentDecision {
-	if s.live() {
-		return s.asker.decide(r)
-	}
-	d := lookleap.ConsentDecision{Digest: r.Digest}
-	for _, item := range r.Items {
-		if !strings.Contains(item.Summary, fmt.Sprintf("%q", except)) {
-			d.Approved = append(d.Approved, item.ID)
-		}
-	}
-	return d
-}

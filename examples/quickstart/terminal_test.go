@@ -27,7 +27,8 @@ func TestLive(t *testing.T) {
 				t.Fatal(err)
 			}
 			user := &terminal{bufio.NewReader(strings.NewReader(c.keys)), &out}
-			got := play(context.Background(), sc[0], newPrinter(&out, false), user)
+			got := &tally{by: map[outcome]int{}}
+			play(context.Background(), sc[0], printer{w: &out}, user, got)
 			if got.wrong != 0 || !strings.Contains(out.String(), c.want) || !strings.Contains(out.String(), "[y/N]") {
 				t.Errorf("%s", &out)
 			}

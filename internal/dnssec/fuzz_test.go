@@ -129,12 +129,12 @@ func TestHostileWork(t *testing.T) {
 		t.Run("G17", func(t *testing.T) {
 			t.Run("reject-or-bound-"+name, func(t *testing.T) {
 				r := w.resolver(t, w)
-				w.ClearJournal()
+				before := w.Queries()
 				result, err := r.Lookup(t.Context(), name, dns.TypeA)
 				if err == nil && result.State == dnssec.Secure && len(result.Records) > 0 {
 					t.Errorf("%v", result)
 				}
-				if n := len(w.Journal()); n > 64 {
+				if n := w.Queries() - before; n > 64 {
 					t.Errorf("%d queries", n)
 				}
 			})

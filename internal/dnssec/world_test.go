@@ -41,7 +41,7 @@ func newWorld(now time.Time) *world {
 	}
 	// A zone whose keys only a wildcard DS would name.
 	wildly := leaf(signed("sub.wds.nsec.org", zone.Signing{DS: zone.NoDS}))
-	w.nsec.RR("*.wds " + strings.TrimPrefix(strings.TrimSpace(wildly.Anchor()), wildly.Origin()))
+	w.nsec.RR("*.wds " + strings.TrimPrefix(strings.TrimSpace(wildly.Anchor()), "sub.wds.nsec.org."))
 	zones := []*zone.Zone{
 		w.root,
 		signed("org", zone.Signing{Algorithms: []uint8{dns.RSASHA256}, SplitKeys: true}),

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -347,7 +348,7 @@ func TestHeaderLimits(t *testing.T) {
 	})
 	t.Run("F13/reject-many-lines", func(t *testing.T) {
 		n := lookleaptest.ForTest(t)
-		n.Site("bomb.example").Fault("/", lookleaptest.HeaderLines("Link", "</x>; rel=next", 100_000))
+		n.Site("bomb.example").Fault("/", lookleaptest.Header("Link", slices.Repeat([]string{"</x>; rel=next"}, 100_000)...))
 		for _, f := range []lookleap.Fetcher{n.Fetcher(lookleap.FetcherOptions{}), n.Unguarded()} {
 			if resp, err := do(t, f, new(fetch.Request), "https://bomb.example/"); err == nil || fetch.Transient(err) {
 				t.Errorf("%v, %v", resp, err)

@@ -36,7 +36,7 @@ func TestMediaType(t *testing.T) {
 	site := n.Site("shop.example").File("/anml", "text/plain", `{"anml":"1.0"}`)
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			site.Fault("/anml", lookleaptest.ContentType(test.values...))
+			site.Fault("/anml", lookleaptest.Header("Content-Type", test.values...))
 			resp, err := fetch.Do(t.Context(), n.Fetcher(lookleap.FetcherOptions{}), &fetch.Request{
 				URL: parse(t, "https://shop.example/anml"), Accept: []string{"application/anml+json", "application/anml+xml"},
 			})
@@ -58,14 +58,14 @@ func TestMediaType(t *testing.T) {
 		}
 	})
 	t.Run("any-type-where-none-is-asked-for", func(t *testing.T) {
-		site.Fault("/anml", lookleaptest.ContentType())
+		site.Fault("/anml", lookleaptest.Header("Content-Type"))
 		resp, err := fetch.Do(t.Context(), n.Fetcher(lookleap.FetcherOptions{}), &fetch.Request{URL: parse(t, "https://shop.example/anml")})
 		if err != nil || resp.MediaType != "" {
 			t.Errorf("%+v, %v", resp, err)
 		}
 	})
 	t.Run("type-of-a-refused-answer-is-told", func(t *testing.T) {
-		site.Fault("/anml", lookleaptest.ContentType("text/html; charset=utf-8"))
+		site.Fault("/anml", lookleaptest.Header("Content-Type", "text/html; charset=utf-8"))
 		resp, err := fetch.Do(t.Context(), n.Fetcher(lookleap.FetcherOptions{}), &fetch.Request{URL: parse(t, "https://shop.example/anml"), Accept: []string{"text/plain"}})
 		if e := failure(t, resp, err, lookleap.CodeMediaType); e.MediaType != "text/html" {
 			t.Errorf("%+v", e)

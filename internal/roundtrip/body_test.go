@@ -38,11 +38,11 @@ func TestBodyInTime(t *testing.T) {
 		}{
 			"reject-byte-a-second":        {lookleap.FetcherOptions{}, lookleaptest.Dribble(time.Second), lookleap.CodeTooSlow, 5 * time.Second},
 			"reject-stall":                {lookleap.FetcherOptions{}, lookleaptest.Stall(), lookleap.CodeTooSlow, 10 * time.Second},
-			"reject-enough-but-too-long":  {lookleap.FetcherOptions{Time: 30 * time.Second}, lookleaptest.Slow(35 * time.Second), lookleap.CodeTimeout, 30 * time.Second},
+			"reject-enough-but-too-long":  {lookleap.FetcherOptions{Time: 30 * time.Second}, lookleaptest.Dribble(1750 * time.Microsecond), lookleap.CodeTimeout, 30 * time.Second},
 			"reject-byte-each-10-ms":      {lookleap.FetcherOptions{}, lookleaptest.Dribble(10 * time.Millisecond), lookleap.CodeTooSlow, 5 * time.Second},
 			"reject-stall-without-rate":   {lookleap.FetcherOptions{Rate: -1}, lookleaptest.Stall(), lookleap.CodeTimeout, 5 * time.Minute},
 			"reject-silence-without-rate": {lookleap.FetcherOptions{Rate: -1, Time: time.Second}, lookleaptest.Mute(), lookleap.CodeTimeout, time.Second},
-			"accept-slow":                 {lookleap.FetcherOptions{}, lookleaptest.Slow(20 * time.Second), lookleap.CodeOK, 20 * time.Second},
+			"accept-slow":                 {lookleap.FetcherOptions{}, lookleaptest.Dribble(time.Millisecond), lookleap.CodeOK, 20 * time.Second},
 			"accept-event-stream":         {lookleap.FetcherOptions{Rate: -1, Time: -1}, lookleaptest.Dribble(time.Second), lookleap.CodeOK, 20_000 * time.Second},
 		} {
 			t.Run("O53/"+name+"-"+version, func(t *testing.T) {

@@ -15,8 +15,8 @@
 //	DELETE /bookings/{token}      cancel; may be repeated
 //
 // It does what the draft demands of services: it responds 409 with the new state if a trip
-// is sold out, 422 with their names to invalid values, and 429 or 503 with Retry-After to
-// too many requests and during maintenance. It asks again for a consent that is too old.
+// is sold out, and 422 with their names to invalid values. It asks again for a consent that
+// is too old.
 package booking
 
 import (
@@ -34,11 +34,11 @@ import (
 	"github.com/lookleap/lookleap/anml"
 )
 
-// ConsentLife is how long the service accepts a consent to the use of an e-mail address.
-const ConsentLife = time.Hour
+// consentLife is how long the service accepts a consent to the use of an e-mail address.
+const consentLife = time.Hour
 
-// PageSize is the number of trips on a page.
-const PageSize = 3
+// pageSize is the number of trips on a page.
+const pageSize = 3
 
 // Service is one booking service. Its methods may be called at any time, also
 // while it serves.
@@ -47,60 +47,65 @@ type Service struct {
 	mux *http.ServeMux
 
 	mu       sync.Mutex
-	trips    []Trip
+	trips    []*trip
 	bookings map[string]*Booking
-	limit    int           // requests still taken; negative: any number
-	wait     time.Duration // what a refused request is told to wait
-	down     time.Duration // maintenance for so long; 0: none
 }
 
-// Trip is something to book.
-type Trip struct {
-	ID, From, To string
-	Departs      time.Time
-	Price        string // decimal
-	Seats        int    // free
+// trip is something to book.
+type trip struct {
+	id, from, to string
+	departs      time.Time
+	price        string // decimal
+	seats        int    // free
 }
 
 // Booking is one reservation, and what its traveller disclosed.
 type Booking struct {
 	Token  string
-	Trip   string
-	Seats  int
 	State  string            // reserved, paid, confirmed or cancelled
 	Told   map[string]string // answers, by field
 	Denied map[string]string // reasons of refusals, by field
 	Number string            // once confirmed
+
+	trip  *trip
+	seats int
 }
 
 // New returns a service with seven trips from the harbour to the island. Now is its clock.
 func New(now func() time.Time) *Service {
-	s := &Service{now: now, mux: http.NewServeMux(), bookings: map[string]*Booking{}, limit: -1}
+	s := &Service{now: now, mux: http.NewServeMux(), bookings: map[string]*Booking{}}
 	first := now().UTC().Truncate(24 * time.Hour).Add(32 * time.Hour)
 	for i := range 7 {
-		s.trips = append(s.trips, Trip{
-			ID: fmt.Sprintf("t%d", i+1), From: "harbour", To: "island",
-			Departs: first.Add(time.Duration(i) * 2 * time.Hour), Price: fmt.Sprintf("%d.50", 12+i), Seats: 4,
+		s.trips = append(s.trips, &trip{
+			id: fmt.Sprintf("t%d", i+1), from: "harbour", to: "island",
+			departs: first.Add(time.Duration(i) * 2 * time.Hour), price: fmt.Sprintf("%d.50", 12+i), seats: 4,
 		})
 	}
-	s.mux.HandleFunc("GET /.well-known/anml", s.home)
-	s.mux.HandleFunc("GET /trips", s.search)
-	s.mux.HandleFunc("POST /bookings", s.reserve)
-	s.mux.HandleFunc("POST /bookings/{token}/pay", s.pay)
-	s.mux.HandleFunc("POST /bookings/{token}/confirm", s.confirm)
-	s.mux.HandleFunc("DELETE /bookings/{token}", s.cancel)
+	for pattern, respond := range map[string]http.HandlerFunc{
+		"GET /.well-known/anml": func(w http.ResponseWriter, r *http.Request) {
+			write(w, r, http.StatusOK, homeDocument())
+		},
+		"GET /trips":                     s.search,
+		"POST /bookings":                 s.reserve,
+		"POST /bookings/{token}/pay":     s.pay,
+		"POST /bookings/{token}/confirm": s.confirm,
+		"DELETE /bookings/{token}":       s.cancel,
+	} {
+		s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			respond(w, r)
+		})
+	}
 	return s
 }
 
 // SellOut takes the free seats of a trip.
-func (s *Service) SellOut(trip string) { s.change(func() { s.trip(trip).Seats = 0 }) }
-
-// Throttle accepts n more requests and then responds 429 with this Retry-After; 0 sends no
-// Retry-After. A negative n accepts all requests again.
-func (s *Service) Throttle(n int, wait time.Duration) { s.change(func() { s.limit, s.wait = n, wait }) }
-
-// Maintain responds 503 with this Retry-After; 0 ends the maintenance.
-func (s *Service) Maintain(wait time.Duration) { s.change(func() { s.down = wait }) }
+func (s *Service) SellOut(trip string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.trip(trip).seats = 0
+}
 
 // Bookings returns the reservations, sorted by token.
 func (s *Service) Bookings() []Booking {
@@ -116,71 +121,29 @@ func (s *Service) Bookings() []Booking {
 	return all
 }
 
-func (s *Service) change(f func()) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	f()
-}
-
-// trip returns a trip, or an empty one if it does not exist. The caller holds s.mu.
-func (s *Service) trip(id string) *Trip {
-	for i := range s.trips {
-		if s.trips[i].ID == id {
-			return &s.trips[i]
-		}
+// trip returns a trip, or an empty one if it does not exist.
+func (s *Service) trip(id string) *trip {
+	if i := slices.IndexFunc(s.trips, func(t *trip) bool { return t.id == id }); i >= 0 {
+		return s.trips[i]
 	}
-	return &Trip{}
+	return &trip{}
 }
 
-func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if wait, code := s.refusing(); code != 0 {
-		if wait > 0 {
-			w.Header().Set("Retry-After", strconv.Itoa(int(wait/time.Second)))
-		}
-		problem(w, r, code, anml.Problem{Title: "Not now"})
-		return
-	}
-	s.mux.ServeHTTP(w, r)
-}
-
-// refusing says whether the service takes no request now, and with what status.
-func (s *Service) refusing() (wait time.Duration, code int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch {
-	case s.down > 0:
-		return s.down, http.StatusServiceUnavailable
-	case s.limit == 0:
-		return s.wait, http.StatusTooManyRequests
-	case s.limit > 0:
-		s.limit--
-	}
-	return 0, 0
-}
-
-func (s *Service) home(w http.ResponseWriter, r *http.Request) {
-	write(w, r, http.StatusOK, homeDocument())
-}
+func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
 
 func (s *Service) search(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	page := 1
-	if text := q.Get("page"); text != "" {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 {
-			problem(w, r, http.StatusBadRequest, anml.Problem{Title: "No such page"})
-			return
-		}
-		page = n
+	page, err := strconv.Atoi(cmp.Or(q.Get("page"), "1"))
+	if err != nil || page < 1 {
+		problem(w, r, http.StatusBadRequest, anml.Problem{Title: "No such page"})
+		return
 	}
-	s.mu.Lock()
-	var found []Trip
+	var found []*trip
 	for _, t := range s.trips {
-		if t.From == q.Get("from") && t.To == q.Get("to") && t.Seats > 0 {
+		if t.from == q.Get("from") && t.to == q.Get("to") && t.seats > 0 {
 			found = append(found, t)
 		}
 	}
-	s.mu.Unlock()
 	write(w, r, http.StatusOK, tripsDocument(q, found, page))
 }
 
@@ -197,21 +160,19 @@ func (s *Service) reserve(w http.ResponseWriter, r *http.Request) {
 		})
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	t := s.trip(r.PostForm.Get("trip"))
-	if t.Seats < seats {
-		write(w, r, http.StatusConflict, soldOutDocument(t.ID, s.trips))
+	if t.seats < seats {
+		write(w, r, http.StatusConflict, soldOutDocument(t.id, s.trips))
 		return
 	}
-	t.Seats -= seats
-	b := &Booking{Token: strings.ToLower(rand.Text()), Trip: t.ID, Seats: seats, State: "reserved"}
+	t.seats -= seats
+	b := &Booking{Token: strings.ToLower(rand.Text()), trip: t, seats: seats, State: "reserved"}
 	s.bookings[b.Token] = b
-	write(w, r, http.StatusOK, payDocument(b, *t, ""))
+	write(w, r, http.StatusOK, payDocument(b, ""))
 }
 
 // booking finds the booking of a request in one of these states, and answers the
-// request when there is none. The lock is held.
+// request when there is none.
 func (s *Service) booking(w http.ResponseWriter, r *http.Request, states ...string) *Booking {
 	b := s.bookings[r.PathValue("token")]
 	switch {
@@ -219,7 +180,7 @@ func (s *Service) booking(w http.ResponseWriter, r *http.Request, states ...stri
 		problem(w, r, http.StatusGone, anml.Problem{Title: "There is no such booking"})
 		return nil
 	case !slices.Contains(states, b.State):
-		write(w, r, http.StatusConflict, stateDocument(b, *s.trip(b.Trip)))
+		write(w, r, http.StatusConflict, stateDocument(b))
 		return nil
 	}
 	return b
@@ -231,46 +192,36 @@ func (s *Service) pay(w http.ResponseWriter, r *http.Request) {
 		problem(w, r, http.StatusBadRequest, anml.Problem{Title: "The answer is no agent response", Detail: err.Error()})
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	b := s.booking(w, r, "reserved")
-	if b == nil {
-		return
-	}
-	if said.missing != "" {
+	switch {
+	case b == nil:
+	case said.missing != "":
 		problem(w, r, http.StatusUnprocessableEntity, anml.Problem{
 			Title: "Something is missing", Extensions: []anml.Extension{{Name: "field", Value: said.missing}},
 		})
-		return
+	case said.stale:
+		write(w, r, http.StatusConflict, payDocument(b, "The consent to your e-mail address is too old: please ask again."))
+	default:
+		b.State, b.Told, b.Denied = "paid", said.told, said.denied
+		write(w, r, http.StatusOK, confirmDocument(b))
 	}
-	if said.stale {
-		write(w, r, http.StatusConflict, payDocument(b, *s.trip(b.Trip),
-			"The consent to your e-mail address is too old: please ask again."))
-		return
-	}
-	b.State, b.Told, b.Denied = "paid", said.told, said.denied
-	write(w, r, http.StatusOK, confirmDocument(b, *s.trip(b.Trip)))
 }
 
 func (s *Service) confirm(w http.ResponseWriter, r *http.Request) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	b := s.booking(w, r, "paid", "confirmed") // confirming is idempotent
 	if b == nil {
 		return
 	}
-	if b.State == "paid" {
-		b.State, b.Number = "confirmed", "B-"+strings.ToUpper(b.Token[:6])
-	}
-	write(w, r, http.StatusOK, doneDocument(b, *s.trip(b.Trip)))
+	b.State, b.Number = "confirmed", "B-"+strings.ToUpper(b.Token[:6])
+	write(w, r, http.StatusOK, doneDocument(b))
 }
 
 func (s *Service) cancel(w http.ResponseWriter, r *http.Request) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if b := s.bookings[r.PathValue("token")]; b != nil && b.State != "cancelled" {
-		s.trip(b.Trip).Seats += b.Seats
+		b.trip.seats += b.seats
 		b.State, b.Told, b.Denied = "cancelled", nil, nil
 	}
-	write(w, r, http.StatusOK, cancelledDocument())
+	d := anml.NewService("Cancelled")
+	d.Status("cancelled", anml.ResultSuccess, "The seats were given back.")
+	write(w, r, http.StatusOK, d)
 }

@@ -2,7 +2,6 @@ package booking
 
 import (
 	"net/url"
-	"slices"
 	"strconv"
 	"time"
 
@@ -14,43 +13,42 @@ func service(title, step string) *anml.Builder {
 	b := anml.NewService(title)
 	b.Lang("en")
 	b.Context(step)
-	b.Step("search", "Search", at("search", step)).Action("search").Next("select")
-	b.Step("select", "Select a trip", at("select", step)).Next("pay").Required()
-	b.Step("pay", "Say who travels", at("pay", step)).Next("confirm").Required()
-	b.Step("confirm", "Confirm", at("confirm", step)).Required()
-	search := b.Action("search", "GET", "/trips").Description("find trips")
-	search.Param("from", anml.TypeEnum).Required().Option("harbour", "Harbour").Option("island", "Island")
-	search.Param("to", anml.TypeEnum).Required().Option("harbour", "Harbour").Option("island", "Island")
-	return b
-}
-
-func at(step, current string) anml.StepStatus {
-	steps := []string{"search", "select", "pay", "confirm"}
-	switch i, now := slices.Index(steps, step), slices.Index(steps, current); {
-	case i < now:
-		return anml.StepCompleted
-	case i == now:
-		return anml.StepCurrent
+	status := anml.StepCompleted // of the steps before the current one
+	at := func(id string) anml.StepStatus {
+		if id == step {
+			status = anml.StepPending
+			return anml.StepCurrent
+		}
+		return status
 	}
-	return anml.StepPending
+	b.Step("search", "Search", at("search")).Action("search").Next("select")
+	b.Step("select", "Select a trip", at("select")).Next("pay").Required()
+	b.Step("pay", "Say who travels", at("pay")).Next("confirm").Required()
+	b.Step("confirm", "Confirm", at("confirm")).Required()
+	search := b.Action("search", "GET", "/trips").Description("find trips")
+	for _, end := range []string{"from", "to"} {
+		search.Param(end, anml.TypeEnum).Required().Option("harbour", "Harbour").Option("island", "Island")
+	}
+	return b
 }
 
 func homeDocument() *anml.Builder {
 	b := service("Harbour Ferries", "search")
 	b.TTL(10 * time.Minute)
 	b.DisplayName("Harbour Ferries")
-	b.Inform("Trips are sold until five minutes before they leave.").Confidentiality(anml.Public).Usage(anml.UsageCache).TTL(5 * time.Minute)
+	b.Inform("Trips are sold until five minutes before they leave.").
+		Confidentiality(anml.Public).Usage(anml.UsageCache).TTL(5 * time.Minute)
 	b.Persona().Tone("friendly").Prefer("ferry").Avoid("boat")
 	b.Body().Text("Ferries between the harbour and the island, every two hours.")
 	return b
 }
 
-func tripsDocument(q url.Values, found []Trip, page int) *anml.Builder {
+func tripsDocument(q url.Values, found []*trip, page int) *anml.Builder {
 	b := service("Trips", "select")
 	b.TTL(time.Minute)
 	reservable(b)
-	from := min((page-1)*PageSize, len(found))
-	to := min(from+PageSize, len(found))
+	from := min((page-1)*pageSize, len(found))
+	to := min(from+pageSize, len(found))
 	data := b.Body().Data("trips", "Trips")
 	for _, t := range found[from:to] {
 		item(data, t)
@@ -78,19 +76,19 @@ func trips(q url.Values, page int) string {
 	return "/trips?" + url.Values{"from": q["from"], "to": q["to"], "page": {strconv.Itoa(page)}}.Encode()
 }
 
-func item(data *anml.DataBuilder, t Trip) {
-	i := data.Item(t.ID)
-	i.Field("departs", anml.TypeDateTime, t.Departs)
-	i.Field("price", anml.TypeString, t.Price)
-	i.Field("seats", anml.TypeNumber, t.Seats)
+func item(data *anml.DataBuilder, t *trip) {
+	i := data.Item(t.id)
+	i.Field("departs", anml.TypeDateTime, t.departs)
+	i.Field("price", anml.TypeString, t.price)
+	i.Field("seats", anml.TypeNumber, t.seats)
 }
 
 // payDocument asks who travels. Each booking has an endpoint of its own, which
 // an agent cannot guess and need not load again.
-func payDocument(b *Booking, t Trip, again string) *anml.Builder {
+func payDocument(b *Booking, again string) *anml.Builder {
 	d := service("Who travels?", "pay")
 	d.Rule("fn", anml.ExplicitConsent)
-	d.Rule("email", anml.ExplicitConsent).ValidFor(ConsentLife)
+	d.Rule("email", anml.ExplicitConsent).ValidFor(consentLife)
 	d.Rule("tel", anml.ExplicitConsent)
 	d.Action("pay", "POST", "/bookings/"+b.Token+"/pay").Confirm(true).Description("pay for the seats")
 	d.Action("cancel", "DELETE", "/bookings/"+b.Token).Confirm(false).Idempotent(true).Description("give the seats back")
@@ -100,52 +98,47 @@ func payDocument(b *Booking, t Trip, again string) *anml.Builder {
 	d.Ask("fn", "pay", "to print it on the ticket").Required()
 	d.Ask("email", "pay", "to send the ticket").Required()
 	d.Ask("tel", "pay", "to call you when the trip is cancelled")
-	item(d.Body().Data("trips", "Your trip"), t)
+	item(d.Body().Data("trips", "Your trip"), b.trip)
 	return d
 }
 
-func confirmDocument(b *Booking, t Trip) *anml.Builder {
+func confirmDocument(b *Booking) *anml.Builder {
 	d := service("Confirm", "confirm")
 	d.Status("paid", anml.ResultPartial, "Confirm to get the ticket.")
-	d.Action("confirm", "POST", "/bookings/"+b.Token+"/confirm").Confirm(true).Idempotent(true).Description("confirm the booking")
+	d.Action("confirm", "POST", "/bookings/"+b.Token+"/confirm").
+		Confirm(true).Idempotent(true).Description("confirm the booking")
 	d.Action("cancel", "DELETE", "/bookings/"+b.Token).Confirm(false).Idempotent(true).Description("give the seats back")
-	item(d.Body().Data("trips", "Your trip"), t)
+	item(d.Body().Data("trips", "Your trip"), b.trip)
 	return d
 }
 
-func doneDocument(b *Booking, t Trip) *anml.Builder {
+func doneDocument(b *Booking) *anml.Builder {
 	d := service("Booked", "confirm")
 	d.Status("booked", anml.ResultSuccess, "The trip is booked.")
 	d.Inform("Booking number " + b.Number).Confidentiality(anml.Private).Usage(anml.UsageStore)
-	item(d.Body().Data("trips", "Your trip"), t)
+	item(d.Body().Data("trips", "Your trip"), b.trip)
 	return d
 }
 
-func stateDocument(b *Booking, t Trip) *anml.Builder {
+func stateDocument(b *Booking) *anml.Builder {
 	switch b.State {
 	case "reserved":
-		return payDocument(b, t, "No traveller was named yet.")
+		return payDocument(b, "No traveller was named yet.")
 	case "paid":
-		return confirmDocument(b, t)
+		return confirmDocument(b)
 	}
-	return doneDocument(b, t)
+	return doneDocument(b)
 }
 
-func soldOutDocument(trip string, all []Trip) *anml.Builder {
+func soldOutDocument(trip string, all []*trip) *anml.Builder {
 	d := service("Sold out", "select")
 	d.Status("sold-out", anml.ResultError, "Not enough seats are left on "+trip+".")
 	reservable(d)
 	data := d.Body().Data("trips", "Trips that are left")
 	for _, t := range all {
-		if t.Seats > 0 {
+		if t.seats > 0 {
 			item(data, t)
 		}
 	}
-	return d
-}
-
-func cancelledDocument() *anml.Builder {
-	d := anml.NewService("Cancelled")
-	d.Status("cancelled", anml.ResultSuccess, "The seats were given back.")
 	return d
 }

@@ -17,12 +17,11 @@ func write(w http.ResponseWriter, r *http.Request, code int, b *anml.Builder) {
 		problem(w, r, http.StatusNotAcceptable, anml.Problem{Title: "Only ANML is spoken here"})
 		return
 	}
+	var body []byte
 	doc, err := b.Build()
-	if err != nil {
-		problem(w, r, http.StatusInternalServerError, anml.Problem{Title: err.Error()})
-		return
+	if err == nil {
+		body, err = anml.Marshal(doc, format, anml.WriteOptions{})
 	}
-	body, err := anml.Marshal(doc, format, anml.WriteOptions{})
 	if err != nil {
 		problem(w, r, http.StatusInternalServerError, anml.Problem{Title: err.Error()})
 		return
@@ -39,9 +38,9 @@ func write(w http.ResponseWriter, r *http.Request, code int, b *anml.Builder) {
 
 // problem answers with problem details, in JSON unless ANML in XML is preferred.
 func problem(w http.ResponseWriter, r *http.Request, code int, p anml.Problem) {
-	format := anml.JSON
-	if f, ok := anml.Negotiate(r.Header.Get("Accept")); ok {
-		format = f
+	format, ok := anml.Negotiate(r.Header.Get("Accept"))
+	if !ok {
+		format = anml.JSON
 	}
 	p.Status = code
 	body, contentType, err := p.Marshal(format)
@@ -79,7 +78,7 @@ func read(r *http.Request, now time.Time) (said, error) {
 		}
 		s.told[a.Field()] = a.Value()
 		if a.Field() == "email" {
-			s.stale = !anml.ConsentFresh(a, anml.Rule{ValidFor: ConsentLife, Limited: true}, now)
+			s.stale = !anml.ConsentFresh(a, anml.Rule{ValidFor: consentLife, Limited: true}, now)
 		}
 	}
 	for x := range doc.Knowledge().Refuses() {

@@ -21,41 +21,29 @@ type Edit func(query, reply *dns.Msg) *dns.Msg
 
 // Handle asks the next handler and applies the edits to what it says.
 func (m *Mangler) Handle(query *dns.Msg) *dns.Msg {
-	reply := m.Next.Handle(query)
-	for _, edit := range m.Edits {
-		if reply == nil {
-			return nil
-		}
-		reply = edit(query, reply)
-	}
-	return reply
+	return where(func(dns.Question) bool { return true }, m.Edits)(query, m.Next.Handle(query))
 }
 
 // On applies edits only to queries for a name, and for a type unless that is 0.
 func On(name string, rrtype uint16, edits ...Edit) Edit {
-	name = dns.CanonicalName(name)
-	return func(query, reply *dns.Msg) *dns.Msg {
-		q := query.Question[0]
-		if dns.CanonicalName(q.Name) != name || rrtype != 0 && q.Qtype != rrtype {
-			return reply
-		}
-		for _, edit := range edits {
-			if reply != nil {
-				reply = edit(query, reply)
-			}
-		}
-		return reply
-	}
+	return where(func(q dns.Question) bool {
+		return dns.CanonicalName(q.Name) == dns.CanonicalName(name) && (rrtype == 0 || q.Qtype == rrtype)
+	}, edits)
 }
 
 // Below applies edits only to queries for a name and everything below it.
 func Below(name string, edits ...Edit) Edit {
-	name = dns.CanonicalName(name)
+	return where(func(q dns.Question) bool { return dns.IsSubDomain(dns.CanonicalName(name), q.Name) }, edits)
+}
+
+func where(applies func(dns.Question) bool, edits []Edit) Edit {
 	return func(query, reply *dns.Msg) *dns.Msg {
-		if !dns.IsSubDomain(name, query.Question[0].Name) {
-			return reply
+		for _, edit := range edits {
+			if reply != nil && applies(query.Question[0]) {
+				reply = edit(query, reply)
+			}
 		}
-		return On(query.Question[0].Name, 0, edits...)(query, reply)
+		return reply
 	}
 }
 
@@ -69,28 +57,34 @@ func StripDNSSEC() Edit {
 	return Strip(dns.TypeRRSIG, dns.TypeDNSKEY, dns.TypeDS, dns.TypeNSEC, dns.TypeNSEC3, dns.TypeNSEC3PARAM)
 }
 
+// Header changes the message as a whole: its id, flags or question.
+func Header(change func(*dns.Msg)) Edit {
+	return func(_, reply *dns.Msg) *dns.Msg {
+		change(reply)
+		return reply
+	}
+}
+
 // Filter keeps the records that keep wants.
 func Filter(keep func(dns.RR) bool) Edit {
 	drop := func(rr dns.RR) bool { return rr.Header().Rrtype != dns.TypeOPT && !keep(rr) }
-	return func(_, reply *dns.Msg) *dns.Msg {
-		reply.Answer = slices.DeleteFunc(reply.Answer, drop)
-		reply.Ns = slices.DeleteFunc(reply.Ns, drop)
-		reply.Extra = slices.DeleteFunc(reply.Extra, drop)
-		return reply
-	}
+	return Header(func(m *dns.Msg) {
+		m.Answer = slices.DeleteFunc(m.Answer, drop)
+		m.Ns = slices.DeleteFunc(m.Ns, drop)
+		m.Extra = slices.DeleteFunc(m.Extra, drop)
+	})
 }
 
 // Forge changes every record of the answer and authority sections in place.
 func Forge(change func(dns.RR)) Edit {
-	return func(_, reply *dns.Msg) *dns.Msg {
-		for _, rr := range slices.Concat(reply.Answer, reply.Ns) {
+	return Header(func(m *dns.Msg) {
+		for _, rr := range slices.Concat(m.Answer, m.Ns) {
 			change(rr)
 		}
-		return reply
-	}
+	})
 }
 
-// BreakSignatures turns the middle of every signature over a type around.
+// BreakSignatures changes a part of every signature over a type.
 func BreakSignatures(covered uint16) Edit {
 	return Forge(func(rr dns.RR) {
 		if sig, ok := rr.(*dns.RRSIG); ok && sig.TypeCovered == covered {
@@ -101,68 +95,29 @@ func BreakSignatures(covered uint16) Edit {
 
 // Replay returns the sections and the code of an older reply under the present question.
 func Replay(old *dns.Msg) Edit {
-	return func(_, reply *dns.Msg) *dns.Msg {
+	return Header(func(m *dns.Msg) {
 		old := old.Copy()
-		reply.Rcode, reply.Answer, reply.Ns = old.Rcode, old.Answer, old.Ns
-		return reply
-	}
+		m.Rcode, m.Answer, m.Ns = old.Rcode, old.Answer, old.Ns
+	})
 }
 
 // Inject adds records to the answer and the authority section.
 func Inject(answer, authority []dns.RR) Edit {
-	return func(_, reply *dns.Msg) *dns.Msg {
-		reply.Answer = append(reply.Answer, answer...)
-		reply.Ns = append(reply.Ns, authority...)
-		return reply
-	}
-}
-
-// Inflate adds n TXT records of 200 bytes to the answer, under the name asked for.
-func Inflate(n int) Edit {
-	return func(query, reply *dns.Msg) *dns.Msg {
-		for range n {
-			reply.Answer = append(reply.Answer, &dns.TXT{
-				Hdr: dns.RR_Header{Name: query.Question[0].Name, Rrtype: dns.TypeTXT, Class: dns.ClassINET, Ttl: 60},
-				Txt: []string{strings.Repeat("x", 200)},
-			})
-		}
-		return reply
-	}
+	return Header(func(m *dns.Msg) { m.Answer, m.Ns = append(m.Answer, answer...), append(m.Ns, authority...) })
 }
 
 // Delay waits before the reply goes on.
-func Delay(d time.Duration) Edit {
-	return func(_, reply *dns.Msg) *dns.Msg {
-		time.Sleep(d)
-		return reply
-	}
-}
+func Delay(d time.Duration) Edit { return Header(func(*dns.Msg) { time.Sleep(d) }) }
 
 // Drop answers nothing.
 func Drop() Edit { return func(_, _ *dns.Msg) *dns.Msg { return nil } }
 
 // Rcode empties the reply and sets its code.
 func Rcode(code int) Edit {
-	return func(_, reply *dns.Msg) *dns.Msg {
-		reply.Rcode, reply.Answer, reply.Ns = code, nil, nil
-		return reply
-	}
+	return Header(func(m *dns.Msg) { m.Rcode, m.Answer, m.Ns = code, nil, nil })
 }
 
 // Truncate sets TC and keeps a part of the answer, as some servers do.
 func Truncate(keep int) Edit {
-	return func(_, reply *dns.Msg) *dns.Msg {
-		reply.Truncated = true
-		reply.Answer = reply.Answer[:min(keep, len(reply.Answer))]
-		reply.Ns = nil
-		return reply
-	}
-}
-
-// Header changes the message as a whole: its id, flags or question.
-func Header(change func(*dns.Msg)) Edit {
-	return func(_, reply *dns.Msg) *dns.Msg {
-		change(reply)
-		return reply
-	}
+	return Header(func(m *dns.Msg) { m.Truncated, m.Answer, m.Ns = true, m.Answer[:min(keep, len(m.Answer))], nil })
 }

@@ -1,15 +1,14 @@
 package zone
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
 	"io"
 	"net"
 	"net/http"
-	"os"
-	"sync"
-	"time"
+	"strings"
 
 	"github.com/miekg/dns"
 )
@@ -34,7 +33,7 @@ func Listen(h Handler) (*Listener, error) {
 			tcp.Close()
 			continue
 		}
-		go serveUDP(udp, h)
+		go servePackets(udp, h)
 		go ServeTCP(tcp, h)
 		return &Listener{Addr: tcp.Addr().String(), udp: udp, tcp: tcp}, nil
 	}
@@ -44,14 +43,15 @@ func Listen(h Handler) (*Listener, error) {
 // Close stops serving.
 func (l *Listener) Close() error { return errors.Join(l.udp.Close(), l.tcp.Close()) }
 
-func serveUDP(conn net.PacketConn, h Handler) {
+func servePackets(conn net.PacketConn, h Handler) {
+	defer conn.Close()
 	buf := make([]byte, dns.MaxMsgSize)
 	for {
 		n, from, err := conn.ReadFrom(buf)
 		if err != nil {
 			return
 		}
-		packet := append([]byte(nil), buf[:n]...)
+		packet := bytes.Clone(buf[:n])
 		go func() {
 			if out := answer(h, packet, true); out != nil {
 				conn.WriteTo(out, from)
@@ -138,28 +138,18 @@ func answer(h Handler, packet []byte, datagram bool) []byte {
 	m.Compress = true
 	limit := dns.MaxMsgSize
 	if datagram {
-		limit = datagramSize(query)
+		limit = dns.MinMsgSize
+		if opt := query.IsEdns0(); opt != nil {
+			limit = max(int(opt.UDPSize()), limit)
+		}
 	}
-	if out, err := m.Pack(); err == nil && len(out) <= limit {
-		return out
-	}
-	m = m.Copy()
-	m.Answer = nil
-	m.Ns = nil
-	m.Extra = nil
-	m.Truncated = true
 	out, err := m.Pack()
-	if err != nil {
-		return nil
+	if err != nil || len(out) > limit {
+		m = m.Copy()
+		m.Answer, m.Ns, m.Extra, m.Truncated = nil, nil, nil, true
+		out, _ = m.Pack()
 	}
 	return out
-}
-
-func datagramSize(query *dns.Msg) int {
-	if opt := query.IsEdns0(); opt != nil {
-		return max(int(opt.UDPSize()), dns.MinMsgSize)
-	}
-	return dns.MinMsgSize
 }
 
 // Dial returns a dial function whose connections reach the handler in memory, whatever the
@@ -170,97 +160,30 @@ func Dial(h Handler) func(ctx context.Context, network, address string) (net.Con
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if len(network) >= 3 && network[:3] == "udp" {
-			return newPacketPipe(h), nil
-		}
 		client, server := net.Pipe()
+		if strings.HasPrefix(network, "udp") {
+			go servePackets(packetConn{server, make(chan struct{}, 1)}, h)
+			return packetConn{client, make(chan struct{}, 1)}, nil
+		}
 		go serveStream(server, h)
 		return client, nil
 	}
 }
 
-// packetPipe is the client's end of an in-memory datagram exchange.
-type packetPipe struct {
-	handler Handler
-	inbox   chan []byte
-	done    chan struct{}
-	once    sync.Once
-
-	mu       sync.Mutex
-	deadline time.Time
-	changed  chan struct{}
+// packetConn is one end of a pipe, each of whose writes is a datagram. Clients tell datagrams from
+// streams by the methods of [net.PacketConn].
+type packetConn struct {
+	net.Conn
+	turn chan struct{} // of writers: a bubble does not see that those of a pipe wait for one another
 }
 
-func newPacketPipe(h Handler) *packetPipe {
-	return &packetPipe{handler: h, inbox: make(chan []byte, 64), done: make(chan struct{}), changed: make(chan struct{})}
-}
-
-func (p *packetPipe) Write(packet []byte) (int, error) {
-	packet = append([]byte(nil), packet...)
-	go func() {
-		if out := answer(p.handler, packet, true); out != nil {
-			select {
-			case p.inbox <- out:
-			case <-p.done:
-			}
-		}
-	}()
-	return len(packet), nil
-}
-
-func (p *packetPipe) Read(buf []byte) (int, error) {
-	for {
-		p.mu.Lock()
-		deadline, changed := p.deadline, p.changed
-		p.mu.Unlock()
-		var expired <-chan time.Time
-		if !deadline.IsZero() {
-			wait := time.Until(deadline)
-			if wait <= 0 {
-				return 0, os.ErrDeadlineExceeded
-			}
-			timer := time.NewTimer(wait)
-			defer timer.Stop()
-			expired = timer.C
-		}
-		select {
-		case packet := <-p.inbox:
-			return copy(buf, packet), nil
-		case <-p.done:
-			return 0, net.ErrClosed
-		case <-expired:
-			return 0, os.ErrDeadlineExceeded
-		case <-changed:
-		}
-	}
-}
-
-// ReadFrom and WriteTo make it a [net.PacketConn], which is how clients tell datagrams from
-// streams.
-func (p *packetPipe) ReadFrom(buf []byte) (int, net.Addr, error) {
+func (p packetConn) ReadFrom(buf []byte) (int, net.Addr, error) {
 	n, err := p.Read(buf)
-	return n, memoryAddr{}, err
+	return n, p.RemoteAddr(), err
 }
 
-// WriteTo sends a datagram to the handler.
-func (p *packetPipe) WriteTo(packet []byte, _ net.Addr) (int, error) { return p.Write(packet) }
-
-func (p *packetPipe) SetDeadline(t time.Time) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.deadline = t
-	close(p.changed)
-	p.changed = make(chan struct{})
-	return nil
+func (p packetConn) WriteTo(packet []byte, _ net.Addr) (int, error) {
+	p.turn <- struct{}{}
+	defer func() { <-p.turn }()
+	return p.Write(packet)
 }
-
-func (p *packetPipe) SetReadDeadline(t time.Time) error { return p.SetDeadline(t) }
-func (p *packetPipe) SetWriteDeadline(time.Time) error  { return nil }
-func (p *packetPipe) Close() error                      { p.once.Do(func() { close(p.done) }); return nil }
-func (p *packetPipe) LocalAddr() net.Addr               { return memoryAddr{} }
-func (p *packetPipe) RemoteAddr() net.Addr              { return memoryAddr{} }
-
-type memoryAddr struct{}
-
-func (memoryAddr) Network() string { return "udp" }
-func (memoryAddr) String() string  { return "memory" }

@@ -60,27 +60,8 @@ func TestHandlePlain(t *testing.T) {
 			t.Errorf("%s %s: %v", c.name, dns.TypeToString[c.rrtype], m)
 		}
 	}
-	if n := len(s.Journal()); n != 16 {
-		t.Errorf("the journal has %d entries", n)
-	}
-}
-
-func TestFaults(t *testing.T) {
-	s := plain()
-	s.Fail("www.example.com", zone.Fault{Rcode: dns.RcodeServerFailure, Type: dns.TypeA})
-	if m := ask(s, "www.example.com.", dns.TypeA); m.Rcode != dns.RcodeServerFailure || len(m.Answer) != 0 {
-		t.Error(m)
-	}
-	if m := ask(s, "www.example.com.", dns.TypeAAAA); len(m.Answer) != 1 {
-		t.Error(m)
-	}
-	s.Fail("www.example.com", zone.Fault{Drop: true})
-	if m := ask(s, "www.example.com.", dns.TypeA); m != nil {
-		t.Error(m)
-	}
-	s.Heal("www.example.com")
-	if m := ask(s, "www.example.com.", dns.TypeA); len(m.Answer) != 1 {
-		t.Error(m)
+	if n := s.Queries(); n != 16 {
+		t.Errorf("%d queries", n)
 	}
 }
 
@@ -109,9 +90,9 @@ func TestSockets(t *testing.T) {
 
 func TestMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := plain()
-		s.Fail("slow.example.com", zone.Fault{Delay: time.Minute})
-		s.Fail("lost.example.com", zone.Fault{Drop: true})
+		s := &zone.Mangler{Next: plain(), Edits: []zone.Edit{
+			zone.On("slow.example.com", 0, zone.Delay(time.Minute)), zone.On("lost.example.com", 0, zone.Drop()),
+		}}
 		for _, network := range []string{"udp", "tcp"} {
 			nc, err := zone.Dial(s)(t.Context(), network, "anything:53")
 			if err != nil {
@@ -159,8 +140,7 @@ func TestTruncation(t *testing.T) {
 }
 
 func TestExchange(t *testing.T) {
-	s := plain()
-	s.Fail("lost.example.com", zone.Fault{Drop: true})
+	s := &zone.Mangler{Next: plain(), Edits: []zone.Edit{zone.On("lost.example.com", 0, zone.Drop())}}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for name, want := range map[string]bool{"www.example.com.": true, "lost.example.com.": false} {

@@ -2,6 +2,9 @@ package zone
 
 import (
 	"crypto"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
@@ -55,14 +58,16 @@ func (z *Zone) Sign(how Signing) *Zone {
 	}
 	z.signing, z.keys = &how, nil
 	for _, algorithm := range how.Algorithms {
+		z.keys = append(z.keys, newKey(z.origin, algorithm, dns.ZONE|dns.SEP|how.Flags))
 		if how.SplitKeys {
-			z.keys = append(z.keys, newKey(z.origin, algorithm, dns.ZONE|dns.SEP|how.Flags), newKey(z.origin, algorithm, dns.ZONE))
-		} else {
-			z.keys = append(z.keys, newKey(z.origin, algorithm, dns.ZONE|dns.SEP|how.Flags))
+			z.keys = append(z.keys, newKey(z.origin, algorithm, dns.ZONE))
 		}
 	}
 	return z
 }
+
+// Signed reports whether the zone is signed.
+func (z *Zone) Signed() bool { return z.signing != nil }
 
 // Anchor is the zone's trust anchor, DS lines as in a zone file.
 func (z *Zone) Anchor() string {
@@ -78,40 +83,17 @@ func (z *Zone) SignSet(now time.Time, rrs ...dns.RR) []dns.RR {
 	return z.SignSetAs(now, z.origin, rrs...)
 }
 
-// SignSetAs signs a record set with the zone's keys in the name of another zone, as forgers do.
+// SignSetAs signs a record set with the zone's keys in the name of another zone, as forgers do: with
+// the key-signing ones a DNSKEY set, and with the zone-signing ones the rest.
 func (z *Zone) SignSetAs(now time.Time, signer string, rrs ...dns.RR) []dns.RR {
 	var sigs []dns.RR
-	for _, k := range z.signersOf(rrs[0].Header().Rrtype) {
-		sigs = append(sigs, k.sign(signer, rrs, now.Add(z.signing.From), now.Add(z.signing.Till)))
-	}
-	return sigs
-}
-
-// signersOf picks the keys that sign a type: the key-signing ones for DNSKEY, the zone-signing
-// ones for the rest.
-func (z *Zone) signersOf(rrtype uint16) []*key {
-	if !z.signing.SplitKeys {
-		return z.keys
-	}
-	var keys []*key
+	isKey := rrs[0].Header().Rrtype == dns.TypeDNSKEY
 	for _, k := range z.keys {
-		if (k.record.Flags&dns.SEP != 0) == (rrtype == dns.TypeDNSKEY) {
-			keys = append(keys, k)
+		if !z.signing.SplitKeys || isKey == (k.record.Flags&dns.SEP != 0) {
+			sigs = append(sigs, k.sign(signer, rrs, now.Add(z.signing.From), now.Add(z.signing.Till)))
 		}
 	}
-	return keys
-}
-
-// delegation is the DS set for the parent.
-func (z *Zone) delegation() []*dns.DS {
-	if z.signing == nil {
-		return nil
-	}
-	set := z.digests()
-	if z.signing.DS != nil {
-		set = z.signing.DS(set)
-	}
-	return set
+	return sigs
 }
 
 func (z *Zone) digests() []*dns.DS {
@@ -140,37 +122,24 @@ func (d *data) sign(now time.Time) {
 	for _, k := range d.zone.keys {
 		d.insert(k.record)
 	}
-	if d.zone.signing.NSEC3 != nil {
-		d.buildNSEC3()
-	} else {
-		d.buildNSEC()
-	}
+	d.buildChain()
+	sign := func(set *rrset) { set.sigs = append(d.zone.trap(now, set), d.zone.SignSet(now, set.rrs...)...) }
 	for _, n := range d.nodes {
 		if d.isOccluded(n.name) {
 			continue
 		}
 		for rrtype, set := range n.sets {
-			if !d.isCut(n) || rrtype == dns.TypeDS || rrtype == dns.TypeNSEC {
-				set.sigs = append(d.zone.trap(now, set), d.zone.SignSet(now, set.rrs...)...)
+			if !d.isCut(n) || rrtype == dns.TypeDS {
+				sign(set)
 			}
 		}
 	}
-	for _, e := range d.nsec3 {
-		e.set.sigs = append(d.zone.trap(now, e.set), d.zone.SignSet(now, e.set.rrs...)...)
-	}
-}
-
-// isOccluded says whether a name lies below a zone cut or a DNAME, where the zone's records do
-// not count.
-func (d *data) isOccluded(name string) bool {
-	for name != d.zone.origin {
-		name = parentName(name)
-		n := d.nodes[name]
-		if n != nil && (d.isCut(n) || n.sets[dns.TypeDNAME] != nil) {
-			return true
+	for _, l := range d.chain {
+		sign(l.set)
+		if d.zone.signing.NSEC3 == nil {
+			l.node.sets[dns.TypeNSEC] = l.set
 		}
 	}
-	return false
 }
 
 // key is a DNSKEY with its private half.
@@ -185,34 +154,25 @@ var keySizes = map[uint8]int{
 	dns.ECDSAP256SHA256: 256, dns.ECDSAP384SHA384: 384, dns.ED25519: 256,
 }
 
+// newKey tries again when the key tag is 0, as it is for one key in 65,536, because miekg/dns refuses
+// to sign with such a key.
 func newKey(origin string, algorithm uint8, flags uint16) *key {
 	k := &key{real: algorithm}
 	if keySizes[algorithm] == 0 {
 		k.real = dns.ECDSAP256SHA256
 	}
-	return k.generate(origin, algorithm, flags, (*dns.DNSKEY).Generate)
-}
-
-// generate fills in the key. It tries again when the key tag is 0, as it is for one key in
-// 65,536, because miekg/dns refuses to sign with such a key.
-func (k *key) generate(
-	origin string, algorithm uint8, flags uint16, generate func(*dns.DNSKEY, int) (crypto.PrivateKey, error),
-) *key {
-	for {
+	for k.record == nil || k.record.KeyTag() == 0 {
 		k.record = &dns.DNSKEY{
 			Hdr:   dns.RR_Header{Name: origin, Rrtype: dns.TypeDNSKEY, Class: dns.ClassINET, Ttl: 3600},
 			Flags: flags, Protocol: 3, Algorithm: k.real,
 		}
-		private, err := generate(k.record, keySizes[k.real])
+		private, err := k.record.Generate(keySizes[k.real])
 		if err != nil {
 			panic(fmt.Sprintf("zone %s: %v", origin, err))
 		}
-		k.record.Algorithm = algorithm
-		k.signer = private.(crypto.Signer)
-		if k.record.KeyTag() != 0 {
-			return k
-		}
+		k.record.Algorithm, k.signer = algorithm, private.(crypto.Signer)
 	}
+	return k
 }
 
 func (k *key) sign(signer string, rrs []dns.RR, from, till time.Time) *dns.RRSIG {
@@ -226,4 +186,52 @@ func (k *key) sign(signer string, rrs []dns.RR, from, till time.Time) *dns.RRSIG
 	}
 	sig.Algorithm = k.record.Algorithm
 	return sig
+}
+
+// KeyTrap fills a signed zone with keys that share the tag and the algorithm of its first key,
+// and puts sigs worthless signatures with that tag before every good one, so that a careless
+// validator tries keys × sigs pairs (CVE-2023-50387). Call it after [Zone.Sign] with an RSA
+// algorithm, whose checks cost most.
+func (z *Zone) KeyTrap(keys, sigs int) *Zone {
+	first := z.keys[0].record
+	for range keys {
+		z.add(collidingKey(first))
+	}
+	z.trapSigs = sigs
+	return z
+}
+
+// collidingKey makes a key with a random RSA modulus of which two bytes are chosen so that the tag
+// comes out equal.
+func collidingKey(like *dns.DNSKEY) *dns.DNSKEY {
+	const modulus = 256
+	for {
+		raw := make([]byte, 4+modulus) // exponent length, exponent 65537, modulus
+		rand.Read(raw)
+		copy(raw, []byte{3, 1, 0, 1})
+		raw[4] |= 0x80
+		raw[len(raw)-1] |= 1
+		k := *like
+		k.PublicKey = base64.StdEncoding.EncodeToString(raw)
+		middle := raw[130:132]
+		binary.BigEndian.PutUint16(middle, binary.BigEndian.Uint16(middle)+like.KeyTag()-k.KeyTag())
+		k.PublicKey = base64.StdEncoding.EncodeToString(raw)
+		if k.KeyTag() == like.KeyTag() {
+			return &k
+		}
+	}
+}
+
+// trap makes the worthless signatures over a set.
+func (z *Zone) trap(now time.Time, set *rrset) []dns.RR {
+	var sigs []dns.RR
+	for range z.trapSigs {
+		sig := z.keys[0].sign(z.origin, set.rrs, now.Add(z.signing.From), now.Add(z.signing.Till))
+		raw := make([]byte, 128)
+		rand.Read(raw)
+		raw[0] = 0
+		sig.Signature = base64.StdEncoding.EncodeToString(raw)
+		sigs = append(sigs, sig)
+	}
+	return sigs
 }

@@ -17,7 +17,6 @@ package zone
 import (
 	"fmt"
 	"net/netip"
-	"slices"
 	"strings"
 	"time"
 
@@ -43,9 +42,6 @@ func New(origin string) *Zone {
 	return &Zone{origin: dns.CanonicalName(origin), ttl: 300}
 }
 
-// Origin is the zone's name, absolute and in lower case.
-func (z *Zone) Origin() string { return z.origin }
-
 // TTL sets the TTL of the records added from here on.
 func (z *Zone) TTL(ttl time.Duration) *Zone {
 	z.ttl = uint32(ttl / time.Second)
@@ -54,11 +50,15 @@ func (z *Zone) TTL(ttl time.Duration) *Zone {
 
 // TXT adds one TXT record made of the given character-strings. Each call is one record.
 func (z *Zone) TXT(name string, text ...string) *Zone {
-	escaped := make([]string, len(text))
-	for i, s := range text {
-		escaped[i] = escapeText(s)
+	txt := &dns.TXT{Hdr: z.header(name, dns.TypeTXT)}
+	for _, s := range text {
+		var escaped strings.Builder // as miekg/dns keeps it
+		for _, c := range []byte(s) {
+			fmt.Fprintf(&escaped, "\\%03d", c)
+		}
+		txt.Txt = append(txt.Txt, escaped.String())
 	}
-	return z.add(&dns.TXT{Hdr: z.header(name, dns.TypeTXT), Txt: escaped})
+	return z.add(txt)
 }
 
 // A adds an address record, A or AAAA by the form of the address.
@@ -72,7 +72,8 @@ func (z *Zone) A(name, address string) *Zone {
 
 // SRV adds a service record.
 func (z *Zone) SRV(name string, priority, weight, port uint16, target string) *Zone {
-	return z.add(&dns.SRV{Hdr: z.header(name, dns.TypeSRV), Priority: priority, Weight: weight, Port: port, Target: z.absolute(target)})
+	return z.add(&dns.SRV{Hdr: z.header(name, dns.TypeSRV), Priority: priority, Weight: weight, Port: port,
+		Target: z.absolute(target)})
 }
 
 // CNAME adds an alias.
@@ -83,11 +84,6 @@ func (z *Zone) CNAME(name, target string) *Zone {
 // DNAME adds an alias for everything below name.
 func (z *Zone) DNAME(name, target string) *Zone {
 	return z.add(&dns.DNAME{Hdr: z.header(name, dns.TypeDNAME), Target: z.absolute(target)})
-}
-
-// NS adds a delegation by hand. Zones of the same server need none.
-func (z *Zone) NS(name, target string) *Zone {
-	return z.add(&dns.NS{Hdr: z.header(name, dns.TypeNS), Ns: z.absolute(target)})
 }
 
 // RR adds any record, written as a line of a zone file.
@@ -121,37 +117,25 @@ func (z *Zone) absolute(name string) string {
 		return z.origin
 	case dns.IsFqdn(name):
 		return name
-	case z.origin == ".":
-		return name + "."
-	default:
-		return name + "." + z.origin
 	}
+	return under(name, z.origin)
 }
 
-// escapeText writes a character-string the way miekg/dns keeps it: backslashes, quotes and
-// unprintable bytes escaped.
-func escapeText(s string) string {
-	var b strings.Builder
-	for _, c := range []byte(s) {
-		switch {
-		case c == '"' || c == '\\':
-			b.WriteByte('\\')
-			b.WriteByte(c)
-		case c < ' ' || c > '~':
-			fmt.Fprintf(&b, "\\%03d", c)
-		default:
-			b.WriteByte(c)
-		}
+// under is a name below another one.
+func under(label, name string) string { return label + "." + strings.TrimPrefix(name, ".") }
+
+func parentName(name string) string {
+	if i, end := dns.NextLabel(name, 0); !end {
+		return name[i:]
 	}
-	return b.String()
+	return "."
 }
 
 // data is a zone ready to be served: records by owner and type, each set with its signatures.
 type data struct {
 	zone  *Zone
 	nodes map[string]*node // by canonical name; empty non-terminals included
-	nsec  []*node          // in canonical order, empty unless the zone uses NSEC
-	nsec3 []nsec3Entry     // sorted by hash, empty unless the zone uses NSEC3
+	chain []link           // NSEC or NSEC3, in order
 }
 
 type node struct {
@@ -170,18 +154,22 @@ func newData(z *Zone) *data {
 		Ns:  "ns.invalid.", Mbox: "hostmaster.invalid.",
 		Serial: 1, Refresh: 3600, Retry: 600, Expire: 86400, Minttl: 300,
 	})
-	d.insert(&dns.NS{Hdr: dns.RR_Header{Name: z.origin, Rrtype: dns.TypeNS, Class: dns.ClassINET, Ttl: 3600}, Ns: "ns.invalid."})
+	d.insertNS(z.origin)
 	for _, rr := range z.records {
 		d.insert(rr)
 	}
 	return d
 }
 
+func (d *data) insertNS(origin string) {
+	d.insert(&dns.NS{Hdr: dns.RR_Header{Name: origin, Rrtype: dns.TypeNS, Class: dns.ClassINET, Ttl: 3600},
+		Ns: "ns.invalid."})
+}
+
 // insert adds a record, and the empty non-terminals between it and the apex. A SOA replaces the
 // one that is there.
 func (d *data) insert(rr dns.RR) {
-	name, rrtype := dns.CanonicalName(rr.Header().Name), rr.Header().Rrtype
-	n := d.touch(name)
+	n, rrtype := d.touch(dns.CanonicalName(rr.Header().Name)), rr.Header().Rrtype
 	set := n.sets[rrtype]
 	if set == nil || rrtype == dns.TypeSOA {
 		set = &rrset{}
@@ -202,23 +190,24 @@ func (d *data) touch(name string) *node {
 	return n
 }
 
-func (n *node) types() []uint16 {
-	var types []uint16
-	for t := range n.sets {
-		types = append(types, t)
-	}
-	slices.Sort(types)
-	return types
-}
+func (d *data) apex() *node { return d.nodes[d.zone.origin] }
+
+func (d *data) soa() *dns.SOA { return d.apex().sets[dns.TypeSOA].rrs[0].(*dns.SOA) }
 
 // isCut says whether the node delegates to a child zone.
 func (d *data) isCut(n *node) bool {
 	return n.name != d.zone.origin && n.sets[dns.TypeNS] != nil
 }
 
-func parentName(name string) string {
-	if i, end := dns.NextLabel(name, 0); !end {
-		return name[i:]
+// isOccluded says whether a name lies below a zone cut or a DNAME, where the zone's records do
+// not count.
+func (d *data) isOccluded(name string) bool {
+	for name != d.zone.origin {
+		name = parentName(name)
+		n := d.nodes[name]
+		if n != nil && (d.isCut(n) || n.sets[dns.TypeDNAME] != nil) {
+			return true
+		}
 	}
-	return "."
+	return false
 }
