@@ -3,10 +3,17 @@ package main
 import (
 	"context"
 	"flag"
+	"runtime/debug"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/agentstxt"
+	"github.com/lookleap/lookleap/aiuri"
+	"github.com/lookleap/lookleap/anml"
+	"github.com/lookleap/lookleap/anmltrust"
+	"github.com/lookleap/lookleap/dvs"
 	"github.com/lookleap/lookleap/internal/plaintext"
 	"github.com/lookleap/lookleap/internal/textdiff"
+	"github.com/lookleap/lookleap/wellknown"
 )
 
 func codeCommand() command {
@@ -68,4 +75,60 @@ func codeWords() (words []string) {
 		words = append(words, string(c))
 	}
 	return words
+}
+
+func versionCommand() command {
+	return command{
+		name:    "version",
+		summary: "which build this is, and which revision of each document it implements",
+		about: `Prints the version of the module, the commit that it was built from if that is known,
+the version of Go, and the revision of each document.
+
+value: {"version", "commit", "go", "publicSuffixList", "documents": {PACKAGE: REVISION}}`,
+		examples: []string{"lookleap version", "lookleap version --json"},
+		build: func(*flag.FlagSet) action {
+			return func(ctx context.Context, s *session, args []string) error {
+				if len(args) > 0 {
+					return usagef("version takes no arguments")
+				}
+				return s.judge(ctx, "lookleap", func(context.Context) result { return version() })
+			}
+		},
+	}
+}
+
+type versionValue struct {
+	Version          string            `json:"version"`
+	Commit           string            `json:"commit"`
+	Go               string            `json:"go"`
+	PublicSuffixList string            `json:"publicSuffixList"`
+	Documents        map[string]string `json:"documents"`
+}
+
+// buildVersion returns the version of the module that this program was built from.
+func buildVersion() string {
+	if build, ok := debug.ReadBuildInfo(); ok && build.Main.Version != "" {
+		return build.Main.Version
+	}
+	return "(devel)"
+}
+
+func version() result {
+	value := versionValue{PublicSuffixList: lookleap.PublicSuffixVersion(), Documents: map[string]string{
+		"agentstxt": agentstxt.Draft, "aiuri": aiuri.Draft, "anml": anml.Draft, "anmltrust": anmltrust.Draft, "dvs": dvs.Draft, "wellknown": wellknown.Spec,
+	}}
+	value.Version = buildVersion()
+	if build, ok := debug.ReadBuildInfo(); ok {
+		value.Go = build.GoVersion
+		for _, setting := range build.Settings {
+			if setting.Key == "vcs.revision" {
+				value.Commit = setting.Value
+			}
+		}
+	}
+	rows := []row{{"version", value.Version}, {"commit", value.Commit}, {"go", value.Go}, {"public suffix list", value.PublicSuffixList}}
+	for _, name := range []string{"agentstxt", "aiuri", "anml", "anmltrust", "dvs", "wellknown"} {
+		rows = append(rows, row{name, value.Documents[name]})
+	}
+	return accept(value, rows...)
 }

@@ -4,11 +4,17 @@ import (
 	"bytes"
 	"context"
 	"flag"
+	"fmt"
+	"iter"
+	"strconv"
 	"strings"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/aiuri"
+	"github.com/lookleap/lookleap/anml/agent"
+	"github.com/lookleap/lookleap/contrib/receipt"
 	"github.com/lookleap/lookleap/internal/plaintext"
+	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
 func jwsCommand() command {
@@ -84,4 +90,188 @@ func showJWS(verified *aiuri.Verified, err error) result {
 	r := accept(value, row{"key", plaintext.Quote(value.KeyID, 100)}, row{"algorithm", value.Algorithm}, row{"digest", value.Digest})
 	r.Verdict = verified.Verdict
 	return r
+}
+
+func receiptCommand() command {
+	return command{
+		name:    "receipt",
+		words:   []string{"verify"},
+		args:    "verify FILE|-… --jwks FILE [--after HEAD] [--head HEAD]",
+		summary: "whether receipts of decisions are signed, and none is missing",
+		about: `Verifies receipts of what users decided and what came of it, one compact JWS a
+line, as a log of them has them. Each has to follow the one before it. A HEAD is
+NUMBER:DIGEST, as an earlier run printed it: with --after the file begins after it,
+and with --head it has to be that of a receipt of the file, so that a later end which
+was cut off or changed is found.
+
+value: {"receipts": what they say, in order, "head": {"number", "digest"}}`,
+		examples: []string{
+			"lookleap receipt verify receipts.txt --jwks keys.json",
+			"lookleap receipt verify receipts.txt --jwks keys.json --head 12:sha256:0f5c…",
+		},
+		build: func(flags *flag.FlagSet) action {
+			var jwks string
+			from, to := heads(flags)
+			flags.StringVar(&jwks, "jwks", "", "the keys, a JWK Set in this `FILE`")
+			return func(ctx context.Context, s *session, args []string) error {
+				files, err := verifyArgs(args)
+				if err != nil {
+					return err
+				}
+				_, keys, err := readKeys(jwks)
+				if err != nil {
+					return err
+				}
+				return s.files(ctx, files, func(_ context.Context, _ string, content []byte) result {
+					return showReceipts(content, keys, receipt.Head(*from), receipt.Head(*to))
+				})
+			}
+		},
+	}
+}
+
+func ledgerCommand() command {
+	return command{
+		name:    "ledger",
+		words:   []string{"verify"},
+		args:    "verify FILE|-… [--after HEAD] [--head HEAD]",
+		summary: "whether the entries of a disclosure ledger form their chain",
+		about: `Verifies an export of a ledger of disclosures, one JSON entry a line: each has to
+follow the one before it. A HEAD is NUMBER:DIGEST, as an earlier run printed it: with
+--after the file begins after it, and with --head it has to be that of an entry of the
+file. Without --head, the end may be missing.
+
+value: {"head": {"number", "digest"}}`,
+		examples: []string{
+			"lookleap ledger verify ledger.jsonl",
+			"lookleap ledger verify ledger.jsonl --head 12:0f5c…",
+		},
+		build: func(flags *flag.FlagSet) action {
+			from, to := heads(flags)
+			return func(ctx context.Context, s *session, args []string) error {
+				files, err := verifyArgs(args)
+				if err != nil {
+					return err
+				}
+				return s.files(ctx, files, func(_ context.Context, _ string, content []byte) result {
+					last, err := agent.VerifyLedger(entriesOf(content), agent.Head(*from), agent.Head(*to))
+					if err != nil {
+						return refuse(err)
+					}
+					return accept(map[string]any{"head": last}, head(last).row())
+				})
+			}
+		},
+	}
+}
+
+// verifyArgs returns the files of the only thing that these commands do.
+func verifyArgs(args []string) ([]string, error) {
+	if len(args) == 0 || args[0] != "verify" {
+		return nil, usagef("write verify and the files")
+	}
+	return args[1:], nil
+}
+
+// readKeys reads the key set of --jwks.
+func readKeys(file string) (set []byte, keys *aiuri.KeySet, err error) {
+	if file == "" {
+		return nil, nil, usagef("--jwks is missing")
+	}
+	if set, err = readFile(file); err == nil {
+		keys, err = aiuri.ParseKeySet(set)
+	}
+	if err != nil {
+		return nil, nil, usagef("--jwks: %v", err)
+	}
+	return set, keys, nil
+}
+
+// head is the end of a chain: NUMBER:DIGEST.
+type head struct {
+	Number int64
+	Digest string
+}
+
+func (h head) MarshalText() ([]byte, error) {
+	if h == (head{}) {
+		return nil, nil
+	}
+	return fmt.Appendf(nil, "%d:%s", h.Number, h.Digest), nil
+}
+
+func (h *head) UnmarshalText(text []byte) (err error) {
+	number, digest, ok := strings.Cut(string(text), ":")
+	if h.Number, err = strconv.ParseInt(number, 10, 64); err != nil || !ok || h.Number < 1 || digest == "" {
+		return fmt.Errorf("write NUMBER:DIGEST")
+	}
+	h.Digest = digest
+	return nil
+}
+
+func (h head) row() row {
+	text, _ := h.MarshalText() // it has no errors
+	return row{"head", string(text)}
+}
+
+// heads declares the flags about the ends of a chain.
+func heads(flags *flag.FlagSet) (from, to *head) {
+	from, to = new(head), new(head)
+	flags.TextVar(from, "after", head{}, "the file begins after this `HEAD`")
+	flags.TextVar(to, "head", head{}, "this `HEAD` is that of an entry of the file")
+	return from, to
+}
+
+func showReceipts(content []byte, keys *aiuri.KeySet, from, to receipt.Head) result {
+	all := []*receipt.Receipt{}
+	last, reached := from, to == receipt.Head{} || to == from
+	texts := func(yield func(string, error) bool) {
+		for line := range lines(content) {
+			if !yield(line, nil) {
+				return
+			}
+		}
+	}
+	for r, err := range receipt.VerifyAll(texts, keys, from) {
+		if err != nil {
+			out := refuse(err)
+			out.Message = fmt.Sprintf("after receipt %d: %s", last.Number, out.Message)
+			return out.with(keys.Findings()...)
+		}
+		all, last = append(all, r), r.Head()
+		reached = reached || last == to
+	}
+	if !reached {
+		return refuse(&lookleap.Error{Code: agent.CodeLedgerBroken, Message: "no receipt has the head", Fix: "compare the file with a copy of the log"})
+	}
+	out := accept(map[string]any{"receipts": all, "head": last})
+	for _, r := range all {
+		out.rows = append(out.rows, row{fmt.Sprint(r.Number), fmt.Sprintf("%s %s %s", r.Time.Format("2006-01-02 15:04:05"), r.Kind, r.Outcome)})
+	}
+	out.rows = append(out.rows, head(last).row())
+	return out.with(keys.Findings()...)
+}
+
+// lines yields the lines of a file that are not empty.
+func lines(content []byte) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for line := range bytes.Lines(content) {
+			if line = bytes.TrimRight(line, "\r\n"); len(line) > 0 && !yield(string(line)) {
+				return
+			}
+		}
+	}
+}
+
+// entriesOf yields the entries of an export.
+func entriesOf(content []byte) iter.Seq2[agent.Entry, error] {
+	return func(yield func(agent.Entry, error) bool) {
+		for line := range lines(content) {
+			var e agent.Entry
+			err := strictjson.Decode([]byte(line), &e)
+			if !yield(e, err) || err != nil {
+				return
+			}
+		}
+	}
 }

@@ -2,13 +2,24 @@ package main
 
 import (
 	"context"
+	"crypto"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
+	"strings"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/agentstxt"
+	"github.com/lookleap/lookleap/aiuri"
 	"github.com/lookleap/lookleap/contrib/policy"
+	"github.com/lookleap/lookleap/dvs"
+	"github.com/lookleap/lookleap/internal/filestore"
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
@@ -112,4 +123,209 @@ func policyFlags(flags *flag.FlagSet) func() agentstxt.Options {
 		}
 		return o
 	}
+}
+
+func feedCommand() command {
+	return command{
+		name:    "feed",
+		args:    "FILE|URL… [--jwks FILE] [--withdraw KIND=VALUE --reason TEXT] [--sign KEY]",
+		summary: "what a revocation feed withdraws; or add an entry to a feed, or sign it",
+		about: `Reads revocation feeds as loaders do, and lists what they withdraw. A feed with a
+fault is refused, with the place and how to fix it.
+
+With --withdraw, it adds an entry to one FILE, with the next sequence number and
+the time, and writes the file as a whole. A missing file begins a feed. KIND is
+root, skill, digest or key; the value of a root is a trust root or a host. Serve
+the file at a URL that the policy of your agents names: each process follows it
+within 15 minutes, and within half a minute after another process of the same
+store has seen it. Entries never leave a feed.
+
+With --sign, it also writes FILE.jws, the feed signed with a private key in PEM form,
+and prints the key set for the policy. Serve that file instead. With --jwks, it reads
+signed feeds, and refuses one that none of the keys has signed. The name of a key is
+derived from its public part; withdraw it as key=NAME if it is stolen.
+
+value: {"sequence", "updated", "withdrawn": [{"kind", "value", "reason", "time"}]}`,
+		examples: []string{
+			"lookleap feed https://example.com/withdrawn.json",
+			`lookleap feed withdrawn.json --withdraw root=https://github.com/example-org/ --reason "the account was taken over"`,
+			"lookleap feed withdrawn.json --sign feed.pem",
+			"lookleap feed https://example.com/withdrawn.jws --jwks keys.json",
+		},
+		build: func(flags *flag.FlagSet) action {
+			var entry, reason, key, jwks string
+			flags.StringVar(&entry, "withdraw", "", "add this `KIND=VALUE` to the feed")
+			flags.StringVar(&reason, "reason", "", "why, as this `TEXT` for people")
+			flags.StringVar(&key, "sign", "", "sign the feed with the private key in this PEM `FILE`")
+			flags.StringVar(&jwks, "jwks", "", "the keys of signed feeds, a JWK Set in this `FILE`")
+			return func(ctx context.Context, s *session, args []string) error {
+				if err := withoutStdin(args); err != nil {
+					return err
+				}
+				if entry != "" || key != "" {
+					return publishFeed(ctx, s, args, entry, reason, key)
+				}
+				verify, err := feedVerifier(jwks)
+				if err != nil {
+					return err
+				}
+				return s.each(ctx, args, func(ctx context.Context, word string) result { return readFeed(ctx, s, word, verify) })
+			}
+		},
+	}
+}
+
+// feedVerifier returns a function that returns the feed in a file: the payload, if it has to be
+// signed with one of some keys, as a policy with these keys verifies it.
+func feedVerifier(jwks string) (func([]byte) ([]byte, error), error) {
+	if jwks == "" {
+		return func(content []byte) ([]byte, error) { return content, nil }, nil
+	}
+	keys, _, err := readKeys(jwks)
+	if err != nil {
+		return nil, err
+	}
+	return func(content []byte) ([]byte, error) {
+		return policy.Feed{Keys: keys}.Verify(content, func(string) bool { return false })
+	}, nil
+}
+
+// readFeed reads a feed from a file or a URL, and verifies its signature.
+func readFeed(ctx context.Context, s *session, word string, verify func([]byte) ([]byte, error)) result {
+	content, err := s.read(ctx, word)
+	if err == nil {
+		content, err = verify(content)
+	}
+	if err != nil {
+		return refuse(err)
+	}
+	feed, err := dvs.ParseWithdrawals(content)
+	if err != nil {
+		return refusePolicy(err)
+	}
+	return acceptFeed(feed)
+}
+
+func acceptFeed(feed *dvs.Withdrawals) result {
+	r := accept(feed, row{"sequence", fmt.Sprint(feed.Sequence)}, row{"entries", fmt.Sprint(len(feed.Entries))})
+	for _, e := range feed.Entries {
+		r.rows = append(r.rows, row{string(e.Kind), plaintext.Quote(e.Value, 200) + ", because " + plaintext.Quote(e.Reason, 200)})
+	}
+	return r
+}
+
+// publishFeed adds an entry to a feed in a file, signs the feed, or both.
+func publishFeed(ctx context.Context, s *session, args []string, entry, reason, keyFile string) error {
+	kind, value, ok := strings.Cut(entry, "=")
+	switch {
+	case len(args) != 1 || strings.Contains(args[0], "://"):
+		return usagef("--withdraw and --sign change one file: name it")
+	case entry != "" && !ok:
+		return usagef("--withdraw needs KIND=VALUE, such as root=https://github.com/example-org/")
+	case entry != "" && reason == "":
+		return usagef("--withdraw needs --reason, which is shown to the users")
+	}
+	var key aiuri.SigningKey
+	if keyFile != "" {
+		var err error
+		if key, err = readSigningKey(keyFile); err != nil {
+			return usagef("--sign: %v", err)
+		}
+	}
+	host, err := s.Host()
+	if err != nil {
+		return err
+	}
+	return s.judge(ctx, args[0], func(context.Context) result {
+		feed, content, err := storedFeed(args[0], entry == "")
+		if err != nil {
+			return refusePolicy(err)
+		}
+		if entry != "" {
+			now := host.Time().UTC()
+			added := dvs.Withdrawal{Kind: dvs.WithdrawalKind(kind), Value: value, Reason: reason, Time: now}
+			if feed, err = feed.Add(added, now); err != nil {
+				return refusePolicy(err)
+			}
+			if content, err = json.MarshalIndent(feed, "", "  "); err == nil {
+				content = append(content, '\n')
+				err = filestore.WriteWhole(args[0], content, 0o644, true)
+			}
+			if err != nil {
+				return refuse(coded{lookleap.CodeIO, err})
+			}
+		}
+		r := acceptFeed(feed)
+		if keyFile != "" {
+			keys, err := signFeed(args[0]+".jws", content, key)
+			if err != nil {
+				return refuse(err)
+			}
+			r.rows = append(r.rows, row{"signed", args[0] + ".jws"}, row{"key", key.ID}, row{"key set", string(keys)})
+		}
+		return r
+	})
+}
+
+// storedFeed reads a feed from a file. A missing file is an empty feed unless it has to exist.
+func storedFeed(name string, exists bool) (*dvs.Withdrawals, []byte, error) {
+	content, err := readFile(name)
+	if errors.Is(err, fs.ErrNotExist) && !exists {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	feed, err := dvs.ParseWithdrawals(content)
+	return feed, content, err
+}
+
+// signFeed writes a signed feed, and returns the JWK Set that verifies it.
+func signFeed(name string, content []byte, key aiuri.SigningKey) ([]byte, error) {
+	ring, err := aiuri.NewKeyRing(key, aiuri.KeyRingOptions{})
+	if err != nil {
+		return nil, err
+	}
+	signed, err := aiuri.SignResult(content, key, aiuri.SignOptions{})
+	if err != nil {
+		return nil, err
+	}
+	if err := filestore.WriteWhole(name, []byte(signed.JWS+"\n"), 0o644, true); err != nil {
+		return nil, coded{lookleap.CodeIO, err}
+	}
+	return ring.JWKS(), nil
+}
+
+// readSigningKey reads a private key in PEM form, as openssl writes it. Its name is derived from
+// its public part, so that another key never has it.
+func readSigningKey(name string) (aiuri.SigningKey, error) {
+	content, err := readFile(name)
+	if err != nil {
+		return aiuri.SigningKey{}, err
+	}
+	for block, rest := pem.Decode(content); block != nil; block, rest = pem.Decode(rest) {
+		var parsed any
+		switch block.Type {
+		case "PRIVATE KEY":
+			parsed, err = x509.ParsePKCS8PrivateKey(block.Bytes)
+		case "EC PRIVATE KEY":
+			parsed, err = x509.ParseECPrivateKey(block.Bytes)
+		default: // such as EC PARAMETERS
+			continue
+		}
+		if err != nil {
+			return aiuri.SigningKey{}, err
+		}
+		private, ok := parsed.(crypto.Signer)
+		if !ok {
+			return aiuri.SigningKey{}, errors.New("the key cannot sign; make one with openssl genpkey -algorithm ed25519")
+		}
+		public, err := x509.MarshalPKIXPublicKey(private.Public())
+		if err != nil {
+			return aiuri.SigningKey{}, err
+		}
+		sum := sha256.Sum256(public)
+		return aiuri.SigningKey{ID: base64.RawURLEncoding.EncodeToString(sum[:]), Private: private}, nil
+	}
+	return aiuri.SigningKey{}, errors.New("the file has no private key in PEM form; make one with openssl genpkey -algorithm ed25519")
 }

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
+	"fmt"
 	"strings"
 	"time"
 
@@ -11,6 +13,7 @@ import (
 	"github.com/lookleap/lookleap/anmltrust"
 	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/plaintext"
+	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
 func trustCommand() command {
@@ -115,4 +118,181 @@ func showTrust(a *anmltrust.Authorization, err error, explain bool) result {
 		r.rows = append(r.rows, outputRows(r.Verdict.String())...)
 	}
 	return r
+}
+
+func recordCommand() command {
+	return command{
+		name:    "record",
+		args:    "TXT… [--site D]",
+		summary: "what a TXT record at _anml.SITE says, and how to publish it",
+		about: `Reads _anml records (ANML section 12.2). With --site the record is also judged as
+the site's own, and the line of a zone file that publishes it is given.
+
+value: {"manifest", "query", "canonical", "strings": of at most 255 bytes, "zone"}`,
+		examples: []string{
+			"lookleap record 'v=anml1; manifest=https://example.com/.well-known/anml-trust'",
+			"lookleap record 'v=anml1; query=https://example.com/ask' --site example.com",
+		},
+		build: func(flags *flag.FlagSet) action {
+			var site string
+			flags.StringVar(&site, "site", "", "judge the record as that of this `DOMAIN`")
+			return func(ctx context.Context, s *session, args []string) error {
+				return s.each(ctx, args, func(_ context.Context, text string) result { return judgeRecord(text, site) })
+			}
+		},
+	}
+}
+
+type recordValue struct {
+	Manifest  string   `json:"manifest"`
+	Query     string   `json:"query"`
+	Canonical string   `json:"canonical"`
+	Strings   []string `json:"strings"`
+	Zone      string   `json:"zone"`
+}
+
+func judgeRecord(text, site string) result {
+	record, err := anmltrust.ParseRecord(text)
+	if err != nil {
+		return refuseDocument(err)
+	}
+	value := recordValue{Manifest: record.Manifest, Query: record.Query, Canonical: record.String(), Strings: record.Strings()}
+	rows := []row{{"manifest", plaintext.Line(orNone(record.Manifest))}, {"query", plaintext.Line(orNone(record.Query))}}
+	if site != "" {
+		if value.Zone, err = record.Zone(site, time.Hour); err != nil {
+			return refuseDocument(err)
+		}
+		rows = append(rows, row{"zone", plaintext.Line(value.Zone)})
+	}
+	return accept(value, rows...)
+}
+
+func manifestCommand() command {
+	return command{
+		name:    "manifest",
+		args:    "FILE|URL|-… --site D [--serving H] [--at TIME]",
+		summary: "what a trust manifest says about a server",
+		about: `Reads manifests (ANML section 12.3) and judges whether they speak for the site
+now, or at --at TIME. With --serving, a server that the
+manifest does not authorize is refused.
+
+value: {
+  "site", "issued", "expires":  of the manifest
+  "entries":                    how many
+  "listing":                    {"rank", "pattern", "tier", "scope"} of --serving
+}`,
+		examples: []string{
+			"lookleap manifest anml-trust.json --site example.com",
+			"lookleap manifest anml-trust.json --site example.com --serving shop.example.net --at 2026-08-01T00:00:00Z",
+		},
+		build: func(flags *flag.FlagSet) action {
+			var site, serving string
+			flags.StringVar(&site, "site", "", "the `DOMAIN` that the manifest should speak for")
+			flags.StringVar(&serving, "serving", "", "the `HOST` that wants to speak for it")
+			return func(ctx context.Context, s *session, args []string) error {
+				if site == "" {
+					return usagef("--site is missing")
+				}
+				return s.files(ctx, args, func(_ context.Context, _ string, content []byte) result {
+					return judgeManifest(content, site, serving, s.options.Now())
+				})
+			}
+		},
+	}
+}
+
+type manifestValue struct {
+	Site    string        `json:"site"`
+	Issued  time.Time     `json:"issued"`
+	Expires time.Time     `json:"expires"`
+	Entries int           `json:"entries"`
+	Listing *listingValue `json:"listing"`
+}
+
+type listingValue struct {
+	Rank    string          `json:"rank"`
+	Pattern string          `json:"pattern"`
+	Tier    string          `json:"tier"`
+	Scope   anmltrust.Scope `json:"scope"`
+}
+
+func judgeManifest(content []byte, site, serving string, now time.Time) result {
+	m, err := anmltrust.ParseManifest(content)
+	if err != nil {
+		return refuseDocument(err)
+	}
+	value := manifestValue{Site: m.Site, Issued: m.Issued, Expires: m.Expires, Entries: m.Len()}
+	r := accept(nil, row{"site", plaintext.Line(m.Site)}, row{"expires", m.Expires.Format(time.RFC3339)},
+		row{"entries", fmt.Sprint(m.Len())})
+	if findings, err := anmltrust.LintManifest(content, site, now); err == nil {
+		r = r.with(findings...)
+	}
+	if at, code := m.Check(site, now); code != "" {
+		r.OK, r.Code, r.Message = false, code, code.Title()+" (row "+at+")"
+	}
+	if serving != "" {
+		server, err := anmltrust.ServerOf("https://" + serving + "/")
+		if err != nil {
+			return refuseDocument(err)
+		}
+		found := m.Lookup(server)
+		rank := cmp.Or(found.Rank, "none")
+		value.Listing = &listingValue{rank, found.Pattern, found.Tier.String(), found.Scope}
+		r.rows = append(r.rows, row{"listing", fmt.Sprintf("%s %s", rank, plaintext.Line(found.Pattern))},
+			row{"tier", found.Tier.String()}, row{"scope", found.Scope.String()})
+		switch {
+		case !r.OK:
+		case found.Malformed:
+			r.OK, r.Code = false, anmltrust.CodeManifestEntryMalformed
+		case found.Rank == "":
+			r.OK, r.Code = false, anmltrust.CodeNotListed
+		}
+		if !r.OK && r.Message == accepted {
+			r.Message = r.Code.Title()
+		}
+	}
+	r.Value = value
+	return r
+}
+
+func replayCommand() command {
+	return command{
+		name:    "replay",
+		args:    "VERDICT-FILE|-… [--at TIME]",
+		summary: "judge a stored verdict of trust again, offline",
+		about: `Reads verdicts as JSON, or the results of lookleap --json trust that carry one, and
+decides again from the claim and evidence in their record, at the time at which
+they were decided or at --at TIME.
+
+value: as that of lookleap trust`,
+		examples: []string{
+			"lookleap replay verdict.json --at 2026-08-01T00:00:00Z",
+		},
+		build: func(*flag.FlagSet) action {
+			return func(ctx context.Context, s *session, args []string) error {
+				return s.files(ctx, args, func(_ context.Context, _ string, content []byte) result {
+					return replayVerdict(content, s.options.At)
+				})
+			}
+		},
+	}
+}
+
+func replayVerdict(content []byte, when time.Time) result {
+	document, err := strictjson.Parse(content, strictjson.Limits{Size: len(content)})
+	if err != nil {
+		return refuse(coded{lookleap.CodeUsage, fmt.Errorf("it is not a verdict: %w", err)})
+	}
+	if wrapped, ok := document.Member("verdict"); ok {
+		document = wrapped
+	}
+	verdict := new(lookleap.Verdict)
+	if err := verdict.UnmarshalJSON([]byte(document.Source())); err != nil {
+		return refuse(coded{lookleap.CodeUsage, err})
+	}
+	if when.IsZero() {
+		when = verdict.CheckedAt
+	}
+	a, err := anmltrust.Replay(verdict, when)
+	return showTrust(a, err, false)
 }
