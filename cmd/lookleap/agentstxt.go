@@ -6,12 +6,12 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/agentstxt"
+	"github.com/lookleap/lookleap/internal/filestore"
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
@@ -50,98 +50,99 @@ of sign: {"file": the signed file}`,
 			var write bool
 			flags.BoolVar(&write, "write", false, "with sign: put the signed file in the place of the old one")
 			return func(ctx context.Context, s *session, args []string) error {
-				if len(args) > 0 && args[0] == "sign" {
-					if slices.Equal(args[1:], []string{"-"}) && !s.options.json && !isTerminal(s.stdout) {
-						s.printer = filterPrinter{s.stdout, newPrinter(s.stderr, false, s.options.noColor)}
-					}
-					return s.files(ctx, args[1:], func(_ context.Context, name string, content []byte) result {
-						return signPolicy(name, content, write && name != "-")
-					})
+				if len(args) == 0 {
+					return usagef("give at least one file or URL, or - for standard input")
 				}
-				return judgePolicies(ctx, s, args, options(), paths)
+				if args[0] == "sign" {
+					return signPolicies(ctx, s, args[1:], write)
+				}
+				return s.each(ctx, args, func(ctx context.Context, arg string) result {
+					return judgePolicy(ctx, s, arg, options(), paths)
+				})
 			}
 		},
 	}
 }
 
-// judgePolicies judges each input as what it looks like: an https URL or a file.
-func judgePolicies(ctx context.Context, s *session, args []string, o agentstxt.Options, paths []string) error {
-	if len(args) == 0 {
-		return usagef("give at least one file or URL, or - for standard input")
-	}
-	for _, arg := range args {
-		var err error
-		if scheme, _, ok := strings.Cut(arg, "://"); ok && (strings.EqualFold(scheme, "https") || strings.EqualFold(scheme, "http")) {
-			err = s.judge(ctx, arg, func(ctx context.Context) result { return fetchPolicy(ctx, s, arg, o, paths) })
-		} else {
-			err = s.files(ctx, []string{arg}, func(_ context.Context, name string, content []byte) result {
-				return parsePolicy(name, content, o, paths)
-			})
+// policyFlags adds the flags by which a command reads the policies of sites. The result
+// returns their options once the flags are parsed.
+func policyFlags(flags *flag.FlagSet) func() agentstxt.Options {
+	var o agentstxt.Options
+	var web, ignore bool
+	var token string
+	flags.BoolVar(&web, "web", false, "the preset for the web as it is: ignore files of other formats and obey robots.txt")
+	flags.StringVar(&token, "robots", "", "obey robots.txt too, as the program with this `TOKEN`")
+	flags.BoolVar(&ignore, "foreign-ignore", false, "treat files of other formats with this name as no policy")
+	flags.BoolVar(&o.Strict, "strict", false, "restrict also where an answer is probably no policy")
+	return func() agentstxt.Options {
+		if token == "" && web {
+			token = agentToken
 		}
-		if err = errors.Join(err, ctx.Err()); err != nil {
-			return err
+		if token != "" {
+			o.Robots.Tokens = []string{token}
 		}
+		if web || ignore {
+			o.Foreign = agentstxt.ForeignIgnore
+		}
+		return o
 	}
-	return nil
 }
 
-func fetchPolicy(ctx context.Context, s *session, url string, o agentstxt.Options, paths []string) result {
-	host, err := s.Host()
-	if err != nil {
-		return refuse(err)
+// agentToken is the product token under which robots.txt is read, as an agent does.
+const agentToken = "lookleap"
+
+// judgePolicy judges an input as what it looks like: a URL or a file.
+func judgePolicy(ctx context.Context, s *session, arg string, o agentstxt.Options, paths []string) result {
+	if scheme, _, ok := strings.Cut(strings.ToLower(arg), "://"); ok && (scheme == "https" || scheme == "http") {
+		client := agentstxt.NewClient(s.host, o)
+		policy, err := client.Policy(ctx, arg)
+		if err != nil {
+			return refuse(err)
+		}
+		r := showPolicy(policy.Report(paths...), policy.Err())
+		if len(o.Robots.Tokens) == 0 || !r.OK {
+			return r
+		}
+		robots, err := client.Robots(ctx, arg)
+		if err != nil {
+			return refuse(err)
+		}
+		return showRobots(r, robots, paths)
 	}
-	client := agentstxt.NewClient(host, o)
-	policy, err := client.Policy(ctx, url)
-	if err != nil {
-		return refuse(err)
-	}
-	r := showPolicy(policy.Report(paths...), policy.Err())
-	if len(o.Robots.Tokens) == 0 || !r.OK {
+	return s.content(func(content []byte) result {
+		policy := agentstxt.Judge(agentstxt.Response{Status: 200, ContentType: "text/plain", Body: content}, o)
+		r := showPolicy(policy.Report(paths...), policy.Err())
+		_, err := agentstxt.Sign(content)
+		for i := range r.Findings {
+			if r.Findings[i].Code == agentstxt.CodeHashMissing && arg != "-" && err == nil {
+				r.Findings[i].Fix = "lookleap agentstxt sign " + plaintext.Line(arg) + " --write"
+			}
+		}
 		return r
-	}
-	robots, err := client.Robots(ctx, url)
-	if err != nil {
-		return refuse(err)
-	}
-	return showRobots(r, robots, paths)
-}
-
-func parsePolicy(name string, content []byte, o agentstxt.Options, paths []string) result {
-	policy := agentstxt.Judge(agentstxt.Response{Status: 200, ContentType: "text/plain", Body: content}, o)
-	r := showPolicy(policy.Report(paths...), policy.Err())
-	_, err := agentstxt.Sign(content)
-	for i := range r.Findings {
-		if r.Findings[i].Code == agentstxt.CodeHashMissing && name != "-" && err == nil {
-			r.Findings[i].Fix = "lookleap agentstxt sign " + plaintext.Line(name) + " --write"
-		}
-	}
-	return r
+	})(ctx, arg)
 }
 
 func showPolicy(report agentstxt.Report, err error) result {
-	r := result{OK: report.State != agentstxt.Restricted, Code: report.Reason, Message: accepted, Value: report}
-	if err != nil {
-		r.Message = err.Error()
-	}
+	r := accept(report)
 	var bad *lookleap.Error
-	var status *lookleap.ResponseError
-	switch {
-	case !errors.As(err, &bad):
-	case errors.As(err, &status) && status.Err == nil: // the message names the status
-		r.Message = bad.Message
-	case errors.Is(err, agentstxt.ErrUnavailable):
-		r.Message = bad.Message + ": " + bad.Err.Error()
-	case errors.Is(err, agentstxt.ErrMalformed):
-		r.Message = bad.Message
-		fix := bad.Fix
+	if errors.As(err, &bad) {
+		shown := *bad
+		shown.Subject = "" // it is the input
+		var status *lookleap.ResponseError
+		if errors.Is(err, agentstxt.ErrMalformed) || errors.As(err, &status) && status.Err == nil {
+			shown.Err = nil // the message says it
+		}
 		if hash := new(agentstxt.HashMismatch); errors.As(err, &hash) && hash.Hint != "" {
-			fix += "; hint: " + hash.Hint
+			shown.Fix += "; hint: " + hash.Hint
 		}
 		if bad.Code == agentstxt.CodeForeignFormat {
-			fix = "add --web to ignore such files and obey robots.txt"
+			shown.Fix = "add --web to ignore such files and obey robots.txt"
 		}
-		r.Findings = append(r.Findings, lookleap.Finding{Code: bad.Code, Message: bad.Message, Fix: fix, Position: bad.Position})
+		r = refuse(&shown)
+	} else if err != nil {
+		r = refuse(err)
 	}
+	r.OK, r.Code, r.Value = report.State != agentstxt.Restricted, report.Reason, report
 	r.rows = []row{{"state", report.State.String()}, {"directives", fmt.Sprint(len(report.Directives))}}
 	if report.Integrity != "" {
 		r.rows = append(r.rows, row{"integrity", report.Integrity})
@@ -170,51 +171,33 @@ func showRobots(r result, robots *agentstxt.RobotsFile, paths []string) result {
 	return r.with(robots.Findings()...)
 }
 
-type signedValue struct {
-	File string `json:"file"`
-}
-
-// signPolicy changes the file only where it can be signed, and then as a whole.
-func signPolicy(name string, content []byte, write bool) result {
-	signed, err := agentstxt.Sign(content)
-	if err != nil {
-		return showPolicyError(err)
+// signPolicies changes a file only where it can be signed, and then as a whole. In a pipeline the
+// signed file alone is printed.
+func signPolicies(ctx context.Context, s *session, files []string, write bool) error {
+	if slices.Equal(files, []string{"-"}) && !s.options.json && !isTerminal(s.stdout) {
+		s.printer = filterPrinter{s.stdout, newPrinter(s.stderr, false, s.options.noColor)}
 	}
-	if write {
-		if err := replaceFile(name, signed); err != nil {
-			return refuse(coded{lookleap.CodeIO, err})
-		}
+	if len(files) == 0 {
+		return usagef("give at least one file, or - for standard input")
 	}
-	r := accept(signedValue{string(signed)})
-	r.product = signed
-	for line := range strings.Lines(string(signed)) {
-		r.rows = append(r.rows, row{"", plaintext.Line(strings.TrimRight(line, "\r\n"))})
-	}
-	return r
-}
-
-func showPolicyError(err error) result {
-	var bad *lookleap.Error
-	if !errors.As(err, &bad) {
-		return refuse(err)
-	}
-	return refuseAt(lookleap.Finding{Code: bad.Code, Message: bad.Message, Fix: bad.Fix, Position: bad.Position})
-}
-
-// replaceFile puts new content in the place of a file, all of it or none.
-func replaceFile(name string, content []byte) error {
-	info, err := os.Stat(name)
-	if err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(filepath.Dir(name), ".lookleap-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // fails once it was renamed
-	_, err = f.Write(content)
-	if err = errors.Join(err, f.Chmod(info.Mode().Perm()), f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), name)
+	return s.each(ctx, files, func(ctx context.Context, name string) result {
+		return s.content(func(content []byte) result {
+			signed, err := agentstxt.Sign(content)
+			if err != nil {
+				return refuse(err)
+			}
+			if write && name != "-" {
+				info, err := os.Stat(name)
+				if err == nil {
+					err = filestore.WriteWhole(name, signed, info.Mode().Perm(), true)
+				}
+				if err != nil {
+					return refuse(ioError{err})
+				}
+			}
+			r := accept(map[string]string{"file": string(signed)}, linesOf(string(signed))...)
+			r.product = signed
+			return r
+		})(ctx, name)
+	})
 }

@@ -1,15 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 
-	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/aiuri"
 	"github.com/lookleap/lookleap/internal/domain"
-	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
 func aiuriCommand() command {
@@ -40,7 +38,7 @@ value: {"normal", "authority", "host", "port", "path", "query", "fragment",
 					}
 					mapping = &m
 				}
-				return s.each(ctx, args, func(_ context.Context, text string) result { return judgeAIURI(text, mapping) })
+				return s.words(ctx, args, func(_ context.Context, text string) result { return judgeAIURI(text, mapping) })
 			}
 		},
 	}
@@ -62,7 +60,7 @@ type aiuriValue struct {
 func judgeAIURI(text string, mapping *aiuri.Mapping) result {
 	u, err := aiuri.Parse(text)
 	if err != nil {
-		r := refuseAIURI(err)
+		r := refuse(err)
 		for i := range r.Findings { // a URI is one line
 			r.Findings[i].Line, r.Findings[i].Column = 1, r.Findings[i].Offset+1
 		}
@@ -73,27 +71,15 @@ func judgeAIURI(text string, mapping *aiuri.Mapping) result {
 		Redacted: n.Redacted()}
 	value.Query, _ = n.Query()
 	value.Fragment, _ = n.Fragment()
-	rows := []row{{"normal form", plaintext.Line(value.Normal)}, {"authority", plaintext.Line(orNone(value.Authority))},
-		{"path", plaintext.Line(orNone(value.Path))}}
+	r := accept(nil, row{"normal form", value.Normal}, row{"authority", cmp.Or(value.Authority, "none")}, row{"path", cmp.Or(value.Path, "none")})
 	if mapping != nil {
 		if value.Gateway, err = mapping.URL(u); err != nil {
-			return refuseAIURI(err)
+			return refuse(err)
 		}
-		rows = append(rows, row{"at gateway", plaintext.Line(value.Gateway)})
+		r.row("at gateway", value.Gateway)
 	}
-	return accept(value, rows...)
-}
-
-func refuseAIURI(err error) result {
-	var bad *lookleap.Error
-	if !errors.As(err, &bad) {
-		return refuse(err)
-	}
-	message := bad.Message
-	if bad.Err != nil {
-		message += ": " + refuse(bad.Err).Message
-	}
-	return refuseAt(lookleap.Finding{Code: bad.Code, Message: message, Fix: bad.Fix, Position: bad.Position})
+	r.Value = value
+	return r
 }
 
 func aiipCommand() command {
@@ -122,12 +108,8 @@ value: {
 			var o aiuri.DiscovererOptions
 			flags.BoolVar(&o.DNS, "bootstrap", false, "look into the DNS too")
 			return func(ctx context.Context, s *session, args []string) error {
-				host, err := s.Host()
-				if err != nil {
-					return err
-				}
-				discoverer := aiuri.NewDiscoverer(host, o)
-				return s.each(ctx, args, func(ctx context.Context, page string) result { return discoverAIIP(ctx, discoverer, page) })
+				discoverer := aiuri.NewDiscoverer(s.host, o)
+				return s.words(ctx, args, func(ctx context.Context, page string) result { return discoverAIIP(ctx, discoverer, page) })
 			}
 		},
 	}
@@ -150,13 +132,11 @@ type aiipCandidate struct {
 
 func discoverAIIP(ctx context.Context, discoverer *aiuri.Discoverer, page string) result {
 	if _, err := domain.Parse(page); err != nil {
-		return refuseDomain("", err)
+		return refuse(err)
 	}
 	found, err := discoverer.Discover(ctx, page)
 	if err != nil {
-		r := refuseAIURI(err)
-		r.Verdict = refuse(err).Verdict
-		return r
+		return refuseCause(err)
 	}
 	value := aiipValue{
 		Endpoint: found.Endpoint.String(), Source: fmt.Sprint(found.Source), Candidates: []aiipCandidate{},
@@ -169,9 +149,8 @@ func discoverAIIP(ctx context.Context, discoverer *aiuri.Discoverer, page string
 		value.JWKS = found.Document.JWKS
 		value.Scopes = append(value.Scopes, found.Document.Scopes...)
 	}
-	r := accept(value,
-		row{"endpoint", plaintext.Line(value.Endpoint)}, row{"source", value.Source},
-		row{"confirmed", fmt.Sprint(value.Confirmed)}, row{"keys", plaintext.Line(orNone(value.JWKS))})
+	r := accept(value, row{"endpoint", value.Endpoint}, row{"source", value.Source},
+		row{"confirmed", fmt.Sprint(value.Confirmed)}, row{"keys", cmp.Or(value.JWKS, "none")})
 	r.Verdict = found.Verdict
 	return r.with(aiuri.Lint(found)...)
 }

@@ -3,9 +3,9 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
+	"iter"
 	"strings"
 
 	"github.com/lookleap/lookleap"
@@ -53,7 +53,7 @@ value: {
 				if err := o.check(); err != nil {
 					return err
 				}
-				return s.files(ctx, args, func(_ context.Context, _ string, content []byte) result { return judgeANML(content, o) })
+				return s.files(ctx, args, func(content []byte) result { return judgeANML(content, o) })
 			}
 		},
 	}
@@ -80,42 +80,37 @@ var anmlRoles = map[string]anml.Role{
 
 // anmlForms are what --to can ask for; each returns a JSON value.
 var anmlForms = map[string]func(*anml.Document) (any, error){
-	"": func(*anml.Document) (any, error) { return nil, nil },
-	"xml": func(d *anml.Document) (any, error) {
-		text, err := anml.MarshalXML(d, anml.WriteOptions{Indent: "  ", Verbatim: true})
-		return string(text), err
+	"":     func(*anml.Document) (any, error) { return nil, nil },
+	"xml":  func(d *anml.Document) (any, error) { return written(anml.MarshalXML, d) },
+	"json": func(d *anml.Document) (any, error) { return written(anml.MarshalJSON, d) },
+	"text": func(d *anml.Document) (any, error) { return d.Text(anml.TextOptions{}), nil },
+	"tools": func(d *anml.Document) (any, error) {
+		tools := []anmlTool{}
+		for tool := range d.Tools(anml.JSONSchema) {
+			tools = append(tools, anmlTool{tool.Name, tool.Description, tool.InputSchema})
+		}
+		return tools, nil
 	},
-	"json": func(d *anml.Document) (any, error) {
-		text, err := anml.MarshalJSON(d, anml.WriteOptions{Indent: "  ", Verbatim: true})
-		return string(text), err
+	"mermaid": func(d *anml.Document) (any, error) {
+		var charts []string
+		for site := range d.Containers() {
+			if chart := site.State().Flow().Mermaid(); chart != "" {
+				charts = append(charts, chart)
+			}
+		}
+		return strings.Join(charts, "\n"), nil
 	},
-	"text":    func(d *anml.Document) (any, error) { return d.Text(anml.TextOptions{}), nil },
-	"tools":   anmlTools,
-	"mermaid": anmlMermaid,
+}
+
+func written(marshal func(*anml.Document, anml.WriteOptions) ([]byte, error), d *anml.Document) (string, error) {
+	text, err := marshal(d, anml.WriteOptions{Indent: "  ", Verbatim: true})
+	return string(text), err
 }
 
 type anmlTool struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description"`
 	InputSchema json.RawMessage `json:"inputSchema"`
-}
-
-func anmlTools(d *anml.Document) (any, error) {
-	tools := []anmlTool{}
-	for tool := range d.Tools(anml.JSONSchema) {
-		tools = append(tools, anmlTool{tool.Name, tool.Description, tool.InputSchema})
-	}
-	return tools, nil
-}
-
-func anmlMermaid(d *anml.Document) (any, error) {
-	var charts []string
-	for site := range d.Containers() {
-		if chart := site.State().Flow().Mermaid(); chart != "" {
-			charts = append(charts, chart)
-		}
-	}
-	return strings.Join(charts, "\n"), nil
 }
 
 type anmlValue struct {
@@ -139,44 +134,49 @@ type anmlSite struct {
 func judgeANML(content []byte, o anmlOptions) result {
 	doc, err := parseANML(content, o)
 	if err != nil {
-		return refuseDocument(err)
+		return refuse(err)
 	}
 	value := anmlValue{Format: doc.Format().String(), Version: doc.Version(), Role: doc.Role().String(), Counts: map[string]int{}}
-	rows := []row{{"format", value.Format}, {"version", plaintext.Line(value.Version)}, {"role", value.Role}}
+	r := accept(nil, row{"format", value.Format}, row{"version", value.Version}, row{"role", value.Role})
 	for site := range doc.Containers() {
-		s := anmlSite{Domain: site.Domain(), Title: site.Head().Title()}
-		for range site.Interact().Actions() {
-			s.Actions++
-		}
-		for range site.Knowledge().Asks() {
-			s.Asks++
-		}
-		for range site.Knowledge().Informs() {
-			s.Informs++
-		}
+		s := anmlSite{site.Domain(), site.Head().Title(), length(site.Interact().Actions()), length(site.Knowledge().Asks()),
+			length(site.Knowledge().Informs())}
 		value.Sites = append(value.Sites, s)
-		rows = append(rows, row{"site", fmt.Sprintf("%s %s, %s, %s", plaintext.Quote(s.Title, 60),
-			plaintext.Plural(s.Actions, "action", "actions"), plaintext.Plural(s.Asks, "ask", "asks"), plaintext.Plural(s.Informs, "inform", "informs"))})
+		r.row("site", fmt.Sprintf("%s %s, %s, %s", plaintext.Quote(s.Title, 60), plaintext.Plural(s.Actions, "action", "actions"),
+			plaintext.Plural(s.Asks, "ask", "asks"), plaintext.Plural(s.Informs, "inform", "informs")))
 	}
-	r := accept(nil)
-	findings := doc.Findings()
+	r.Findings = doc.Findings()
 	if o.lint {
-		findings = anml.Lint(doc)
+		r.Findings = anml.Lint(doc)
 	}
-	for _, f := range findings {
+	for _, f := range r.Findings {
 		value.Counts[f.Severity.String()]++
-		r = r.with(f)
 	}
 	if value.Output, err = anmlForms[o.to](doc); err != nil {
 		return refuse(err)
 	}
-	r.Value, r.rows = value, append(rows, outputRows(value.Output)...)
-	if n := value.Counts["error"]; o.lint && n > 0 {
-		r.OK = false
-		r.Code = lookleap.Code(anml.CodeLint)
-		r.Message = plaintext.Plural(n, "finding is an error", "findings are errors")
+	switch output := value.Output.(type) {
+	case string:
+		r.rows = append(r.rows, linesOf(output)...)
+	case []anmlTool:
+		for _, tool := range output {
+			r.row("tool", tool.Name)
+			r.row("", tool.Description)
+			r.row("", string(tool.InputSchema))
+		}
 	}
+	if n := value.Counts["error"]; o.lint && n > 0 {
+		r.OK, r.Code, r.Message = false, lookleap.Code(anml.CodeLint), plaintext.Plural(n, "finding is an error", "findings are errors")
+	}
+	r.Value = value
 	return r
+}
+
+func length[T any](all iter.Seq[T]) (n int) {
+	for range all {
+		n++
+	}
+	return n
 }
 
 // parseANML reads by the media type or, without one, by the first character.
@@ -189,30 +189,4 @@ func parseANML(content []byte, o anmlOptions) (*anml.Document, error) {
 		return anml.ParseJSON(content, read)
 	}
 	return anml.ParseXML(content, read)
-}
-
-// refuseDocument shows an error about a text with its position.
-func refuseDocument(err error) result {
-	var bad *lookleap.Error
-	if !errors.As(err, &bad) {
-		return refuse(err)
-	}
-	return refuseAt(lookleap.Finding{Code: bad.Code, Message: bad.Message, Fix: bad.Fix, Position: bad.Position})
-}
-
-// outputRows shows what --to asked for, one line a row.
-func outputRows(output any) (rows []row) {
-	switch output := output.(type) {
-	case nil:
-	case string:
-		for line := range strings.Lines(output) {
-			rows = append(rows, row{"", plaintext.Line(strings.TrimRight(line, "\n"))})
-		}
-	case []anmlTool:
-		for _, tool := range output {
-			rows = append(rows, row{"tool", tool.Name}, row{"", plaintext.Line(tool.Description)},
-				row{"", plaintext.Line(string(tool.InputSchema))})
-		}
-	}
-	return rows
 }

@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"flag"
+	"maps"
 	"runtime/debug"
+	"slices"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/agentstxt"
@@ -19,7 +21,7 @@ import (
 func codeCommand() command {
 	return command{
 		name:    "code",
-		words:   codeWords(),
+		words:   knownCodes(),
 		args:    "[CODE…]",
 		summary: "what reason codes mean",
 		about: `Explains reason codes. Without arguments it lists the whole table, which is the
@@ -36,7 +38,7 @@ value: {"code": the code, "title": what it says, one sentence}`,
 				if len(args) == 0 {
 					args = knownCodes()
 				}
-				return s.each(ctx, args, explainCode)
+				return s.words(ctx, args, explainCode)
 			}
 		},
 	}
@@ -49,11 +51,6 @@ func knownCodes() (codes []string) {
 	return codes
 }
 
-type codeValue struct {
-	Code  lookleap.Code `json:"code"`
-	Title string        `json:"title"`
-}
-
 func explainCode(_ context.Context, word string) result {
 	code := lookleap.Code(word)
 	if !code.Known() {
@@ -61,20 +58,12 @@ func explainCode(_ context.Context, word string) result {
 		if near := textdiff.Nearest(word, knownCodes()); near != "" {
 			fix = "did you mean " + near + "?"
 		}
-		return refuseAt(lookleap.Finding{Code: lookleap.CodeUsage,
+		return refuse(&lookleap.Error{Code: lookleap.CodeUsage,
 			Message: "no check ends with the code " + plaintext.Quote(word, 80), Fix: fix})
 	}
-	r := accept(codeValue{code, code.Title()})
+	r := accept(map[string]string{"code": word, "title": code.Title()})
 	r.Message = code.Title()
 	return r
-}
-
-// codeWords returns all reason codes as words.
-func codeWords() (words []string) {
-	for c := range lookleap.Codes() {
-		words = append(words, string(c))
-	}
-	return words
 }
 
 func versionCommand() command {
@@ -91,7 +80,7 @@ value: {"version", "commit", "go", "publicSuffixList", "documents": {PACKAGE: RE
 				if len(args) > 0 {
 					return usagef("version takes no arguments")
 				}
-				return s.judge(ctx, "lookleap", func(context.Context) result { return version() })
+				return s.judge(ctx, "lookleap", version)
 			}
 		},
 	}
@@ -113,11 +102,10 @@ func buildVersion() string {
 	return "(devel)"
 }
 
-func version() result {
-	value := versionValue{PublicSuffixList: lookleap.PublicSuffixVersion(), Documents: map[string]string{
+func version(context.Context, string) result {
+	value := versionValue{Version: buildVersion(), PublicSuffixList: lookleap.PublicSuffixVersion(), Documents: map[string]string{
 		"agentstxt": agentstxt.Draft, "aiuri": aiuri.Draft, "anml": anml.Draft, "anmltrust": anmltrust.Draft, "dvs": dvs.Draft, "wellknown": wellknown.Spec,
 	}}
-	value.Version = buildVersion()
 	if build, ok := debug.ReadBuildInfo(); ok {
 		value.Go = build.GoVersion
 		for _, setting := range build.Settings {
@@ -126,9 +114,9 @@ func version() result {
 			}
 		}
 	}
-	rows := []row{{"version", value.Version}, {"commit", value.Commit}, {"go", value.Go}, {"public suffix list", value.PublicSuffixList}}
-	for _, name := range []string{"agentstxt", "aiuri", "anml", "anmltrust", "dvs", "wellknown"} {
-		rows = append(rows, row{name, value.Documents[name]})
+	r := accept(value, row{"version", value.Version}, row{"commit", value.Commit}, row{"go", value.Go}, row{"public suffix list", value.PublicSuffixList})
+	for _, name := range slices.Sorted(maps.Keys(value.Documents)) {
+		r.row(name, value.Documents[name])
 	}
-	return accept(value, rows...)
+	return r
 }

@@ -53,14 +53,10 @@ func newCompletion() completion {
 			}
 		})
 	}
-	global := newFlags("")
-	new(options).declare(global)
-	add("", global)
+	add("", commonFlags())
 	for _, command := range commands() {
 		c.names = append(c.names, command.name)
-		own := newFlags(command.name)
-		command.build(own)
-		add(command.name, own)
+		add(command.name, command.flags())
 	}
 	c.names = append(c.names, "help")
 	slices.Sort(c.values)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -53,12 +52,8 @@ of a bogus answer: {"zone": the zone that failed, "ede": extended DNS error code
 				if err != nil {
 					return err
 				}
-				host, err := s.Host()
-				if err != nil {
-					return err
-				}
 				return s.judge(ctx, strings.Join(args, " "),
-					func(ctx context.Context) result { return judgeDNS(ctx, host, args[0], rrtype) })
+					func(ctx context.Context, _ string) result { return judgeDNS(ctx, s.host, args[0], rrtype) })
 			}
 		},
 	}
@@ -78,8 +73,6 @@ func parseType(text string) (lookleap.RRType, error) {
 	return 0, usagef("%q is not a type of DNS records", text)
 }
 
-func typeText(t lookleap.RRType) string { return dns.Type(t).String() }
-
 type dnsValue struct {
 	Name    string              `json:"name"`
 	Type    string              `json:"type"`
@@ -90,73 +83,52 @@ type dnsValue struct {
 	Chain   []lookleap.ZoneLink `json:"chain"`
 }
 
-type bogusValue struct {
-	Zone string `json:"zone"`
-	EDE  uint16 `json:"ede"`
-}
-
 // judgeDNS accepts whatever the DNS says, unless it is forged.
 func judgeDNS(ctx context.Context, host *lookleap.Host, name string, t lookleap.RRType) result {
-	answer, err := host.Lookup(ctx, absolute(name), t)
+	asked := name
+	if name != "." {
+		asked = strings.TrimSuffix(name, ".")
+	}
+	answer, err := host.Lookup(ctx, asked, t)
 	var bogus *lookleap.BogusError
 	switch {
 	case errors.As(err, &bogus):
-		r := result{Code: lookleap.CodeDNSSECBogus, Message: bogus.Reason, Value: bogusValue{bogus.Zone, bogus.EDE}}
-		r.rows = []row{{"zone", plaintext.Line(bogus.Zone)}, {"EDE", fmt.Sprint(bogus.EDE)}}
-		return r
+		return result{Code: lookleap.CodeDNSSECBogus, Message: bogus.Reason, Value: map[string]any{"zone": bogus.Zone, "ede": bogus.EDE},
+			rows: []row{{"zone", bogus.Zone}, {"EDE", fmt.Sprint(bogus.EDE)}}}
 	case err != nil:
 		return refuse(err)
 	}
 	value := dnsValue{
-		Name: answer.Name, Type: typeText(t), Records: recordTexts(answer), Exists: answer.Exists,
-		TTL: int(answer.TTL / time.Second), DNSSEC: answer.DNSSEC, Chain: slices.Clone(answer.Chain),
+		Name: answer.Name, Type: dns.Type(t).String(), Records: []string{}, Exists: answer.Exists,
+		TTL: int(answer.TTL / time.Second), DNSSEC: answer.DNSSEC, Chain: append([]lookleap.ZoneLink{}, answer.Chain...),
 	}
-	if value.Chain == nil {
-		value.Chain = []lookleap.ZoneLink{}
-	}
-	rows := []row{{"dnssec", answer.DNSSEC.String()}, {"ttl", answer.TTL.String()}}
+	r := accept(nil, row{"dnssec", answer.DNSSEC.String()}, row{"ttl", answer.TTL.String()})
 	if answer.Name != name {
-		rows = append(rows, row{"name", plaintext.Line(answer.Name)})
+		r.row("name", answer.Name)
 	}
-	for _, text := range value.Records {
-		rows = append(rows, row{typeText(t), plaintext.Quote(text, maxShown)})
+	for _, record := range answer.Records {
+		text := record.Text
+		if srv := record.SRV; srv != nil {
+			text = fmt.Sprintf("%d %d %d %s.", srv.Priority, srv.Weight, srv.Port, srv.Target)
+		} else if record.Addr.IsValid() {
+			text = record.Addr.String()
+		}
+		value.Records = append(value.Records, text)
+		r.row(value.Type, plaintext.Quote(text, maxShown))
 	}
 	for _, link := range answer.Chain {
-		text := fmt.Sprintf("%s %s", plaintext.Line(link.Zone), link.DNSSEC)
+		text := link.Zone + " " + link.DNSSEC.String()
 		if link.Reason != "" {
-			text += ": " + plaintext.Line(link.Reason)
+			text += ": " + link.Reason
 		}
-		rows = append(rows, row{"zone", text})
+		r.row("zone", text)
 	}
-	r := accept(value, rows...)
 	switch {
 	case !answer.Exists:
 		r.Message = "the name does not exist"
 	case len(answer.Records) == 0:
 		r.Message = "the name has no record of this type"
 	}
+	r.Value = value
 	return r
-}
-
-func recordTexts(answer *lookleap.DNSAnswer) []string {
-	texts := []string{}
-	for _, record := range answer.Records {
-		switch {
-		case record.SRV != nil:
-			texts = append(texts, fmt.Sprintf("%d %d %d %s.", record.SRV.Priority, record.SRV.Weight, record.SRV.Port, record.SRV.Target))
-		case record.Addr.IsValid():
-			texts = append(texts, record.Addr.String())
-		default:
-			texts = append(texts, record.Text)
-		}
-	}
-	return texts
-}
-
-// absolute is a name without its final dot, but for the root.
-func absolute(name string) string {
-	if name == "." {
-		return name
-	}
-	return strings.TrimSuffix(name, ".")
 }

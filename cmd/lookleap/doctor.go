@@ -3,13 +3,15 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"flag"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
+	"github.com/lookleap/lookleap/internal/htmlreport"
 	"github.com/lookleap/lookleap/internal/plaintext"
 	"github.com/lookleap/lookleap/wellknown"
 )
@@ -40,14 +42,7 @@ snippet is a record, a document or a command to paste.`,
 		},
 		build: func(*flag.FlagSet) action {
 			return func(ctx context.Context, s *session, args []string) error {
-				host, err := s.Host()
-				if err != nil {
-					return err
-				}
-				return s.each(ctx, args, func(ctx context.Context, origin string) result {
-					return examine(ctx, &patient{host: host, named: s.options.Connect != "" && len(s.options.DNS) == 0,
-						dev: s.options.Dev, devServer: s.options.DevServer(), step: s.progress.step}, origin)
-				})
+				return s.words(ctx, args, func(ctx context.Context, origin string) result { return examine(ctx, s, origin) })
 			}
 		},
 	}
@@ -97,16 +92,12 @@ func notThere(message string) diagnosis {
 	return diagnosis{State: absent, Code: wellknown.CodeAbsent, Message: message}
 }
 
-// ill says what is wrong and how to fix it. An error that knows its own findings
-// shows them instead.
+// ill says what is wrong and how to fix it. An error that knows its own fix shows that one.
 func ill(err error, fix string) diagnosis {
-	r := refuse(err)
-	if document := (*lookleap.Error)(nil); errors.As(err, &document) {
-		r = refuseDocument(document)
-	}
+	r := refuseCause(err)
 	d := diagnosis{State: wrong, Code: r.Code, Message: r.Message}
 	for _, f := range r.Findings {
-		if f.Severity == lookleap.SeverityError {
+		if isError(f) {
 			f.Fix = cmp.Or(f.Fix, fix)
 			d.Findings = append(d.Findings, f)
 		}
@@ -117,47 +108,73 @@ func ill(err error, fix string) diagnosis {
 	return d
 }
 
+func isError(f lookleap.Finding) bool { return f.Severity == lookleap.SeverityError }
+
+// check is one thing that a doctor looks at, and the edge of the picture that it is about.
+type check struct {
+	name     string
+	run      func(context.Context) diagnosis
+	from, to htmlreport.Node
+}
+
+func (p *patient) checks() []check {
+	return []check{
+		{"address", p.address, htmlreport.Agent, htmlreport.DNS},
+		{"connection", p.connection, htmlreport.Agent, htmlreport.ServingHost},
+		{name: "agents.txt", run: p.policy},
+		{name: "robots.txt", run: p.robots},
+		{"anml", p.document, htmlreport.ServingHost, htmlreport.Site},
+		{name: "claims", run: p.claims},
+		{"trust record", p.trustRecord, htmlreport.DNS, htmlreport.Manifest},
+		{"trust manifest", p.manifest, htmlreport.Manifest, htmlreport.ServingHost},
+		{name: "skills", run: p.skills},
+		{name: "ai endpoint", run: p.endpoint},
+		{name: "access", run: p.access},
+	}
+}
+
 // examine runs all checks. Each is on its own: one that fails spoils no other.
-func examine(ctx context.Context, p *patient, origin string) result {
+func examine(ctx context.Context, s *session, origin string) result {
 	u, err := domain.Parse(origin)
 	if err != nil {
-		return refuseDomain("", err)
+		return refuse(err)
 	}
-	p.url = u
+	p := &patient{s: s, host: s.host, url: u, dev: s.options.Dev, named: s.options.Connect != "" && len(s.options.DNS) == 0}
 	value := doctorValue{Checks: []diagnosis{}}
 	r := accept(nil)
+	r.picture = newPicture(origin)
 	troubles := 0
 	for _, check := range p.checks() {
-		p.step(check.name)
+		s.progress.step(check.name)
 		d := skip("not checked: " + p.down)
 		if p.down == "" {
 			d = check.run(ctx)
 		}
 		d.Check = check.name
-		if d.State == wrong && d.Snippet == "" {
-			d.Snippet = p.snippet(d.Check)
+		d.Findings = append([]lookleap.Finding{}, d.Findings...)
+		says := d.State + ": " + d.Message
+		r.row(d.Check, says)
+		if d.State == wrong {
+			r.rows[len(r.rows)-1].text = d.State + " (" + string(d.Code) + ")" // the findings say what
+			if troubles++; troubles == 1 {
+				r.OK, r.Code = false, d.Code
+			}
+			if form := snippets[d.Check]; d.Snippet == "" && form != "" {
+				d.Snippet = fmt.Sprintf(form+"%.0[1]s%.0[2]s", u.Origin(), u.Host())
+			}
 		}
-		if d.Findings == nil {
-			d.Findings = []lookleap.Finding{}
+		if d.Snippet != "" {
+			r.row("paste", d.Snippet)
 		}
 		value.Checks = append(value.Checks, d)
-		if d.State == wrong { // the findings say what
-			r.rows = append(r.rows, row{d.Check, d.State + " (" + string(d.Code) + ")"})
-		} else {
-			r.rows = append(r.rows, row{d.Check, d.State + ": " + plaintext.Line(d.Message)})
-		}
 		for _, f := range d.Findings {
 			f.Message = d.Check + ": " + f.Message
 			r = r.with(f)
 		}
-		if d.Snippet != "" {
-			r.rows = append(r.rows, row{"paste", d.Snippet})
-		}
-		if d.State == wrong {
-			troubles++
-			if r.OK {
-				r.OK, r.Code = false, d.Code
-			}
+		status := stateStatus[d.State]
+		r.checks = append(r.checks, htmlreport.Check{Name: d.Check, Status: status, Code: d.Code, Message: says, Findings: d.Findings, Snippet: d.Snippet})
+		if check.from != check.to {
+			r.picture.Edges = append(r.picture.Edges, htmlreport.Edge{From: check.from, To: check.to, Status: status, Text: d.Check + ": " + says[len(d.State+": "):]})
 		}
 	}
 	r.Value = value
@@ -169,17 +186,49 @@ func examine(ctx context.Context, p *patient, origin string) result {
 	return r
 }
 
+// stateStatus is the status of each state of a diagnosis.
+var stateStatus = map[string]lookleap.Status{fine: lookleap.Passed, wrong: lookleap.Failed, absent: lookleap.Skipped,
+	skipped: lookleap.Skipped}
+
+// snippets are what to paste for a check that found something wrong, %s is the origin and %[2]s
+// the host.
+var snippets = map[string]string{
+	"agents.txt":     "lookleap agentstxt sign agents.txt --write",
+	"anml":           "lookleap anml page.xml --lint",
+	"trust record":   `_anml.%[2]s. 3600 IN TXT "v=anml1; manifest=%[1]s/.well-known/anml-trust"`,
+	"trust manifest": "lookleap manifest anml-trust.json --site %[2]s",
+	"skills":         `{"skills":[{"name":"NAME","description":"WHAT IT IS FOR","files":["SKILL.md"]}]}`,
+	"ai endpoint":    `{"endpoint":"ai://%[2]s/PATH","jwks":"%[1]s/.well-known/jwks.json"}`,
+}
+
 // patient is the site that is examined.
 type patient struct {
-	host      *lookleap.Host
-	url       domain.URL
-	dev       bool              // development mode
-	named     bool              // the server is that of --connect, whatever the DNS says
-	devServer string            // URL of its server
-	step      func(name string) // tells people which check runs
-	down      string            // why the rest cannot be checked; "": it can
-	oldTLS    bool              // the server has no TLS 1.3
-	found     []string          // paths of what the site publishes
+	s      *session
+	host   *lookleap.Host
+	url    domain.URL
+	dev    bool     // development mode
+	named  bool     // the server is that of --connect, whatever the DNS says
+	down   string   // why the rest cannot be checked; "": it can
+	oldTLS bool     // the server has no TLS 1.3
+	found  []string // paths of what the site publishes
+}
+
+// unlooked says why the DNS is not asked, "" if it is.
+func (p *patient) unlooked() string {
+	switch {
+	case p.dev:
+		return "not looked up in development mode"
+	case p.named:
+		return "not looked up: --connect names the server"
+	}
+	return ""
+}
+
+// publishes notes a URL that agents read, if it is at this site.
+func (p *patient) publishes(url string) {
+	if path, here := strings.CutPrefix(url, p.url.Origin()); here && !slices.Contains(p.found, path) {
+		p.found = append(p.found, path)
+	}
 }
 
 // soon is how long before its end something is reported.
@@ -187,15 +236,12 @@ const soon = 14 * 24 * time.Hour
 
 // ending returns a warning if something ends soon, and an error if it has ended.
 func (p *patient) ending(what string, ends time.Time, fix string) []lookleap.Finding {
-	f := lookleap.Finding{Severity: lookleap.SeverityWarning, Code: lookleap.CodeStale, Fix: fix}
 	day := ends.UTC().Format("2006-01-02 15:04 UTC")
 	switch left := ends.Sub(p.host.Time()); {
 	case ends.IsZero() || left > soon:
 		return nil
 	case left <= 0:
-		f.Severity, f.Message = lookleap.SeverityError, what+" ended on "+day
-	default:
-		f.Message = what + " ends on " + day
+		return []lookleap.Finding{{Code: lookleap.CodeStale, Message: what + " ended on " + day, Fix: fix}}
 	}
-	return []lookleap.Finding{f}
+	return []lookleap.Finding{warning(lookleap.CodeStale, what+" ends on "+day, fix)}
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,28 +17,6 @@ import (
 	"github.com/lookleap/lookleap/internal/plaintext"
 	"github.com/lookleap/lookleap/wellknown"
 )
-
-// check is one thing that a doctor looks at.
-type check struct {
-	name string
-	run  func(context.Context) diagnosis
-}
-
-func (p *patient) checks() []check {
-	return []check{
-		{"address", p.address},
-		{"connection", p.connection},
-		{"agents.txt", p.policy},
-		{"robots.txt", p.robots},
-		{"anml", p.document},
-		{"claims", p.claims},
-		{"trust record", p.trustRecord},
-		{"trust manifest", p.manifest},
-		{"skills", p.skills},
-		{"ai endpoint", p.endpoint},
-		{"access", p.access},
-	}
-}
 
 const fixServer = "let the server answer with 200 and the document, or with 404 if there is none"
 
@@ -58,12 +35,11 @@ func (p *patient) policy(ctx context.Context) diagnosis {
 	resp, err := p.get(ctx, policyPath, "text/plain")
 	switch {
 	case err != nil:
-		return ill(err, fixFor(err, fixServer))
+		return ill(err, fixServer)
 	case resp == nil:
 		return notThere("there is no policy, so agents may read everything")
 	}
-	findings := agentstxt.Lint(resp.Body, resp.Header.Get("Content-Type"), agentstxt.Options{})
-	return ok("the policy can be obeyed", findings...)
+	return ok("the policy can be obeyed", agentstxt.Lint(resp.Body, resp.Header.Get("Content-Type"), agentstxt.Options{})...)
 }
 
 // robots reads the file that crawlers obey, and agents where they are told to.
@@ -71,9 +47,11 @@ func (p *patient) robots(ctx context.Context) diagnosis {
 	resp, err := p.get(ctx, robotsPath, "text/plain")
 	switch {
 	case err != nil && lookleap.CodeOf(err) == lookleap.CodeSoft404:
-		return ill(err, fixFor(err, fixServer))
+		return ill(err, fixServer)
 	case err != nil: // RFC 9309 section 2.3.1.4: an unreachable file closes the site
-		return ill(err, "answer 200 with the file, or 404: crawlers read another status as a site that is closed")
+		d := ill(err, "")
+		d.Findings[0].Fix = "answer 200 with the file, or 404: crawlers read another status as a site that is closed"
+		return d
 	case resp == nil:
 		return notThere("there is no robots.txt, so crawlers may read everything")
 	}
@@ -83,9 +61,6 @@ func (p *patient) robots(ctx context.Context) diagnosis {
 	}
 	return ok("the file can be obeyed", file.Findings()...)
 }
-
-// agentToken is the name under which the site is visited as an agent does.
-const agentToken = "lookleap"
 
 // access asks the site's own policy whether agents may read what the site publishes for them.
 func (p *patient) access(ctx context.Context) diagnosis {
@@ -98,16 +73,15 @@ func (p *patient) access(ctx context.Context) diagnosis {
 		d, err := agents.Decide(ctx, p.url.Origin()+path)
 		switch {
 		case err != nil:
-			return ill(err, fixFor(err, fixServer))
+			return ill(err, fixServer)
 		case d.Allowed:
 			continue
 		case d.Line == 0: // reported where the file is judged
 			return skip("a broken agents.txt or robots.txt closes the whole site")
 		}
-		f := lookleap.Finding{Severity: lookleap.SeverityError, Code: d.Code, Message: "the site's own rules close " + path + " to agents",
-			Fix: "add the line \"" + path + " ALLOW\" to agents.txt and \"Allow: " + path + "\" to robots.txt"}
-		f.Message += fmt.Sprintf(": the rule %s in line %d", plaintext.Quote(d.Rule, 100), d.Line)
-		findings = append(findings, f)
+		findings = append(findings, lookleap.Finding{Code: d.Code,
+			Message: fmt.Sprintf("the site's own rules close %s to agents: the rule %s in line %d", path, plaintext.Quote(d.Rule, 100), d.Line),
+			Fix:     "add the line \"" + path + " ALLOW\" to agents.txt and \"Allow: " + path + "\" to robots.txt"})
 	}
 	return ok("agents may read what is published for them", findings...)
 }
@@ -116,7 +90,7 @@ func (p *patient) access(ctx context.Context) diagnosis {
 func (p *patient) document(ctx context.Context) diagnosis {
 	xml, err := p.anml(ctx, anml.XML)
 	if err != nil {
-		return ill(err, fixFor(err, fixDocument))
+		return ill(err, fixDocument)
 	}
 	if xml == nil {
 		return notThere("there is no ANML document at " + anmlPath)
@@ -124,25 +98,19 @@ func (p *patient) document(ctx context.Context) diagnosis {
 	p.found = append(p.found, anmlPath)
 	json, err := p.anml(ctx, anml.JSON)
 	if err != nil {
-		return ill(err, fixFor(err, fixDocument))
+		return ill(err, fixDocument)
 	}
 	findings := anml.Lint(xml)
-	message := "the document reads well in both forms"
 	switch {
+	case xml.Format() == anml.JSON:
+		return ok("the document reads well; it is served as JSON only", findings...)
 	case json == nil || json.Format() != anml.JSON:
-		message = "the document reads well; it is served as XML only"
-		if xml.Format() == anml.JSON {
-			message = "the document reads well; it is served as JSON only"
-		}
-	case xml.Format() != anml.XML:
-		message = "the document reads well; it is served as JSON only"
+		return ok("the document reads well; it is served as XML only", findings...)
 	case !anml.Equal(xml, json):
-		findings = append(findings, lookleap.Finding{
-			Code: lookleap.CodeConflict, Message: "the two forms of the document say different things",
-			Fix: "make both from one page, as lookleap publish does",
-		})
+		findings = append(findings, lookleap.Finding{Code: lookleap.CodeConflict,
+			Message: "the two forms of the document say different things", Fix: "make both from one page, as lookleap publish does"})
 	}
-	return ok(message, findings...)
+	return ok("the document reads well in both forms", findings...)
 }
 
 // anml reads the document in one form; nil when there is none.
@@ -179,7 +147,7 @@ func (p *patient) claims(ctx context.Context) diagnosis {
 	parties := page.Parties()
 	for _, party := range parties {
 		if party.Err != nil {
-			findings = append(findings, lookleap.Finding{Severity: lookleap.SeverityError, Code: lookleap.CodeOf(party.Err),
+			findings = append(findings, lookleap.Finding{Code: lookleap.CodeOf(party.Err),
 				Message: "agents ignore what the document says for " + plaintext.Quote(party.Domain, 253) + ": " + refuse(party.Err).Message,
 				Fix:     "let that site name " + p.url.Host() + " in its trust manifest, or take its part out of the document"})
 		}
@@ -202,7 +170,7 @@ func (p *patient) record(ctx context.Context) (*anmltrust.Record, *lookleap.DNSA
 		case err != nil:
 			return nil, nil, err
 		case found != nil:
-			return nil, nil, coded{agentstxt.CodeDuplicate, errors.New("there are several records with v=anml1")}
+			return nil, nil, &lookleap.Error{Code: agentstxt.CodeDuplicate, Message: "there are several records with v=anml1"}
 		}
 		found = record
 	}
@@ -210,11 +178,8 @@ func (p *patient) record(ctx context.Context) (*anmltrust.Record, *lookleap.DNSA
 }
 
 func (p *patient) trustRecord(ctx context.Context) diagnosis {
-	if p.dev {
-		return skip("not looked up in development mode")
-	}
-	if p.named {
-		return skip("not looked up: --connect names the server")
+	if why := p.unlooked(); why != "" {
+		return skip(why)
 	}
 	record, answer, err := p.record(ctx)
 	switch {
@@ -232,7 +197,7 @@ func (p *patient) trustRecord(ctx context.Context) diagnosis {
 	}
 	if record.Query != "" { // without a question it may well answer 400
 		if _, err := p.read(ctx, record.Query, "application/json"); err != nil && lookleap.CodeOf(err) != agentstxt.CodeStatus {
-			return ill(err, fixFor(err, "let the query endpoint answer, or take it out of the record"))
+			return ill(err, "let the query endpoint answer, or take it out of the record")
 		}
 	}
 	return ok(record.String(), append(findings, unvalidated(answer)...)...)
@@ -250,16 +215,14 @@ func (p *patient) manifest(ctx context.Context) diagnosis {
 	resp, err := p.read(ctx, url, anmltrust.ManifestMediaType)
 	switch {
 	case err != nil:
-		return ill(err, fixFor(err, fixServer))
+		return ill(err, fixServer)
 	case resp == nil && p.dev:
 		return notThere("there is none at " + manifestPath)
 	case resp == nil:
-		return ill(coded{wellknown.CodeAbsent, errors.New("the record names a manifest that is not there")},
+		return ill(&lookleap.Error{Code: wellknown.CodeAbsent, Message: "the record names a manifest that is not there"},
 			"publish the manifest, or take it out of the record")
 	}
-	if path, here := strings.CutPrefix(url, p.url.Origin()); here {
-		p.found = append(p.found, path)
-	}
+	p.publishes(url)
 	findings, err := anmltrust.LintManifest(resp.Body, p.url.Host(), p.host.Time())
 	if err != nil {
 		return ill(err, "make it again with lookleap publish")
@@ -271,15 +234,13 @@ func (p *patient) manifest(ctx context.Context) diagnosis {
 		if p.url.Host() == hostflags.DevName && m.Site != hostflags.DevName {
 			for i := range findings {
 				findings[i].Fix = "examine the site under the name that it will have: lookleap doctor --dev --connect " +
-					strings.TrimPrefix(strings.TrimPrefix(p.devServer, "https://"), "http://") + " https://" + m.Site
+					strings.TrimPrefix(strings.TrimPrefix(p.s.options.DevServer(), "https://"), "http://") + " https://" + m.Site
 			}
 		}
 	}
 	if resp.MediaType != anmltrust.ManifestMediaType {
-		findings = append(findings, lookleap.Finding{
-			Code: lookleap.CodeMediaType, Message: "the manifest is served with another media type",
-			Fix: "serve it as " + anmltrust.ManifestMediaType,
-		})
+		findings = append(findings, lookleap.Finding{Code: lookleap.CodeMediaType,
+			Message: "the manifest is served with another media type", Fix: "serve it as " + anmltrust.ManifestMediaType})
 	}
 	return ok("the manifest speaks for the site", findings...)
 }
@@ -306,36 +267,16 @@ func (p *patient) endpoint(ctx context.Context) diagnosis {
 	resp, err := p.read(ctx, found.Document.JWKS, "application/jwk-set+json, application/json")
 	switch {
 	case err != nil:
-		return ill(err, fixFor(err, fix))
+		return ill(err, fix)
 	case resp == nil:
-		return ill(coded{wellknown.CodeAbsent, fmt.Errorf("the descriptor names keys at %s, and there are none", found.Document.JWKS)}, fix)
+		return ill(&lookleap.Error{Code: wellknown.CodeAbsent, Message: fmt.Sprintf("the descriptor names keys at %s, and there are none", found.Document.JWKS)}, fix)
 	}
 	keys, err := aiuri.ParseKeySet(resp.Body)
 	if err != nil {
 		return ill(err, fix)
 	}
 	if keys.Len() == 0 {
-		return ill(coded{aiuri.CodeBadKeySet, errors.New("the key set has no key with which a result can be verified")}, fix)
+		return ill(&lookleap.Error{Code: aiuri.CodeBadKeySet, Message: "the key set has no key with which a result can be verified"}, fix)
 	}
 	return ok(found.Endpoint.String(), append(findings, keys.Findings()...)...)
-}
-
-// snippets are what to paste for a check that found something wrong, %s is the origin and %[2]s
-// the host.
-var snippets = map[string]string{
-	"agents.txt":     "lookleap agentstxt sign agents.txt --write",
-	"anml":           "lookleap anml page.xml --lint",
-	"trust record":   `_anml.%[2]s. 3600 IN TXT "v=anml1; manifest=%[1]s/.well-known/anml-trust"`,
-	"trust manifest": "lookleap manifest anml-trust.json --site %[2]s",
-	"skills":         `{"skills":[{"name":"NAME","description":"WHAT IT IS FOR","files":["SKILL.md"]}]}`,
-	"ai endpoint":    `{"endpoint":"ai://%[2]s/PATH","jwks":"%[1]s/.well-known/jwks.json"}`,
-}
-
-// snippet returns what to paste for a check.
-func (p *patient) snippet(check string) string {
-	form := snippets[check]
-	if form == "" {
-		return ""
-	}
-	return fmt.Sprintf(form+"%.0[1]s%.0[2]s", p.url.Origin(), p.url.Host())
 }

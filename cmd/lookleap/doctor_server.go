@@ -22,11 +22,8 @@ import (
 // address asks for the site's addresses, and whether anybody could forge them.
 func (p *patient) address(ctx context.Context) diagnosis {
 	name := p.url.Host()
-	if p.dev {
-		return skip("not looked up in development mode")
-	}
-	if p.named {
-		return skip("not looked up: --connect names the server")
+	if why := p.unlooked(); why != "" {
+		return skip(why)
 	}
 	for _, t := range []lookleap.RRType{lookleap.TypeA, lookleap.TypeAAAA} {
 		a, err := p.host.Lookup(ctx, name, t)
@@ -47,7 +44,7 @@ func (p *patient) address(ctx context.Context) diagnosis {
 		}
 	}
 	p.down = "the site has no address"
-	d := ill(coded{lookleap.CodeNoAddress, fmt.Errorf("%s has no address", name)}, "publish A or AAAA records")
+	d := ill(&lookleap.Error{Code: lookleap.CodeNoAddress, Message: fmt.Sprintf("%s has no address", name)}, "publish A or AAAA records")
 	d.Snippet = name + ". 3600 IN A ADDRESS"
 	return d
 }
@@ -76,9 +73,8 @@ func unvalidated(answer *lookleap.DNSAnswer) []lookleap.Finding {
 	if answer.DNSSEC != lookleap.Indeterminate {
 		return nil
 	}
-	return []lookleap.Finding{{Severity: lookleap.SeverityWarning, Code: dvs.CodeDNSSECInsecure,
-		Message: "DNSSEC of " + answer.Name + " cannot be judged: the DNS server passes no signatures on",
-		Fix:     "ask a server that does: --dns ADDRESS:53"}}
+	return []lookleap.Finding{warning(dvs.CodeDNSSECInsecure,
+		"DNSSEC of "+answer.Name+" cannot be judged: the DNS server passes no signatures on", "ask a server that does: --dns ADDRESS:53")}
 }
 
 // connection opens the site once, so that a server that is down is one fault and not one for each
@@ -109,14 +105,13 @@ func (p *patient) connection(ctx context.Context) diagnosis {
 			Message: "the server speaks " + tls.VersionName(resp.Conn.TLS) + ", and AI endpoints need TLS 1.3", Fix: "switch on TLS 1.3"})
 	}
 	if to, err := fetch.Location(front, resp.Header, domain.Rules{}); err == nil && to.Origin() != p.url.Origin() {
-		findings = append(findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: lookleap.CodeRedirectCrossOrigin,
-			Message: "visitors are sent on to " + to.Origin() + ", where agents do not look for what this site publishes",
-			Fix:     "answer for documents at " + p.url.Origin() + " itself, or publish everything at " + to.Origin() + " and examine that"})
+		findings = append(findings, warning(lookleap.CodeRedirectCrossOrigin,
+			"visitors are sent on to "+to.Origin()+", where agents do not look for what this site publishes",
+			"answer for documents at "+p.url.Origin()+" itself, or publish everything at "+to.Origin()+" and examine that"))
 	}
 	if resp.Status == http.StatusForbidden || resp.Status == http.StatusServiceUnavailable || resp.OK() {
-		var wall fault
-		if errors.As(unusable(resp, "/"), &wall) && wall.code == lookleap.CodeForbidden {
-			findings = append(findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: wall.code, Message: wall.text, Fix: wall.do})
+		if wall := unusable(resp, "/"); wall != nil && wall.Code == lookleap.CodeForbidden {
+			findings = append(findings, warning(wall.Code, wall.Message, wall.Fix))
 		}
 	}
 	return ok("the server answers", findings...)
@@ -124,13 +119,14 @@ func (p *patient) connection(ctx context.Context) diagnosis {
 
 // curl returns a command that sends the same request, in development mode too.
 func (p *patient) curl(path string) string {
+	server := p.s.options.DevServer()
 	switch {
-	case p.devServer == "":
+	case server == "":
 		return "curl -sv " + p.url.Origin() + path
 	case p.url.Host() == hostflags.DevName:
-		return "curl -sv " + p.devServer + path
+		return "curl -sv " + server + path
 	}
-	return "curl -sv -H 'Host: " + p.url.Host() + "' " + p.devServer + path
+	return "curl -sv -H 'Host: " + p.url.Host() + "' " + server + path
 }
 
 // get reads a path of the site. For a status that says that nothing is there it returns nil and no
@@ -144,7 +140,8 @@ func (p *patient) get(ctx context.Context, path, accept string) (*fetch.Response
 func (p *patient) read(ctx context.Context, url, accept string) (*fetch.Response, error) {
 	u, err := domain.Parse(url)
 	if err != nil {
-		return nil, fault{lookleap.CodeBadURL, url + " is not a URL that agents follow: " + err.Error(), "write an https URL of a public host"}
+		return nil, &lookleap.Error{Code: lookleap.CodeBadURL, Message: url + " is not a URL that agents follow: " + err.Error(),
+			Fix: "write an https URL of a public host"}
 	}
 	var elsewhere domain.URL
 	resp, err := fetch.Do(ctx, p.host, &fetch.Request{
@@ -163,7 +160,7 @@ func (p *patient) read(ctx context.Context, url, accept string) (*fetch.Response
 		return nil, leaves(u, elsewhere, path)
 	case err != nil:
 		if fix := adviceConnection(err); fix != "" {
-			return nil, fault{lookleap.CodeOf(err), refuse(err).Message, fix}
+			return nil, &lookleap.Error{Code: lookleap.CodeOf(err), Message: refuse(err).Message, Fix: fix}
 		}
 		return nil, err
 	case resp.Status == http.StatusNotFound || resp.Status == http.StatusGone:
@@ -175,71 +172,61 @@ func (p *patient) read(ctx context.Context, url, accept string) (*fetch.Response
 	return resp, nil
 }
 
-// fault is something wrong at the site, and what its publisher does about it.
-type fault struct {
-	code     lookleap.Code
-	text, do string
-}
-
-func (f fault) Error() string             { return f.text }
-func (f fault) ReasonCode() lookleap.Code { return f.code }
-
-// fixOf returns the fix of a fault, or another one for other errors.
-func fixFor(err error, other string) string {
-	var f fault
-	if errors.As(err, &f) {
-		return f.do
-	}
-	return other
-}
-
 // login is how pages for a login are named.
 var login = regexp.MustCompile(`(?i)(^|[/._?=-])(log-?in|sign-?in|sso|saml|oauth2?|auth|accounts?|session)([/._?&=-]|$)`)
 
 // leaves says where a document was redirected that agents read at its own origin only.
-func leaves(from, to domain.URL, path string) fault {
-	f := fault{code: lookleap.CodeRedirectCrossOrigin, text: path + " redirects to " + to.WithoutQuery() + ", and agents read it at its own origin only"}
+func leaves(from, to domain.URL, path string) error {
+	e := &lookleap.Error{Code: lookleap.CodeRedirectCrossOrigin, Fix: "answer at " + from.Origin() + path + " itself",
+		Message: path + " redirects to " + to.WithoutQuery() + ", and agents read it at its own origin only"}
 	bare := func(host string) string { return strings.TrimPrefix(host, "www.") }
 	switch {
 	case bare(from.Host()) == bare(to.Host()) && from.Host() != to.Host():
-		f.do = "answer at https://" + from.Host() + path + " itself, or publish everything at " + to.Origin() + " and examine that"
+		e.Fix = "answer at https://" + from.Host() + path + " itself, or publish everything at " + to.Origin() + " and examine that"
 	case login.MatchString(to.String()):
-		f.text = path + " redirects to a login at " + to.WithoutQuery()
-		f.do = "let everyone read " + path + " without a login"
-	default:
-		f.do = "answer at " + from.Origin() + path + " itself"
+		e.Message = path + " redirects to a login at " + to.WithoutQuery()
+		e.Fix = withoutLogin(path)
 	}
-	return f
+	return e
 }
+
+func withoutLogin(path string) string { return "let everyone read " + path + " without a login" }
 
 // wall matches what the services that keep bots away answer.
 var wall = regexp.MustCompile(`(?i)just a moment|attention required|checking your browser|enable javascript and cookies|verify you are (a )?human|captcha|_incapsula_|ddos-guard|px-captcha|datadome|request unsuccessful|access denied.{0,200}reference`)
 
 // unusable says why an answer is no document, nil if it may be one.
-func unusable(resp *fetch.Response, path string) error {
+func unusable(resp *fetch.Response, path string) *lookleap.Error {
 	html := strings.HasPrefix(resp.MediaType, "text/html") || resp.MediaType == "application/xhtml+xml"
-	status := fmt.Sprintf("%s answers with status %d", path, resp.Status)
-	code := agentstxt.CodeStatus
+	fault := func(code lookleap.Code, message, fix string) *lookleap.Error {
+		return &lookleap.Error{Code: code, Message: path + message, Fix: fix}
+	}
+	status := func(says, fix string) *lookleap.Error {
+		return fault(agentstxt.CodeStatus, fmt.Sprintf(" answers with status %d%s", resp.Status, says), fix)
+	}
 	switch {
 	case resp.Header.Get("Cf-Mitigated") != "" || html && wall.Match(resp.Body) || resp.Header.Get("X-Datadome") != "" && resp.Status == http.StatusForbidden:
-		return fault{lookleap.CodeForbidden, status + ": a bot wall answers in the place of the site",
-			"make an exception for GET " + path + " in the bot protection: agents cannot solve its puzzles"}
+		no := status(": a bot wall answers in the place of the site", "make an exception for GET "+path+" in the bot protection: agents cannot solve its puzzles")
+		no.Code = lookleap.CodeForbidden
+		return no
 	case resp.Status == http.StatusUnauthorized || resp.Status == http.StatusProxyAuthRequired:
-		return fault{code, status + ": it demands a login", "let everyone read " + path + " without a login"}
+		return status(": it demands a login", withoutLogin(path))
 	case resp.Status == http.StatusForbidden:
-		return fault{code, status + ": the server forbids it", "allow GET " + path + " in the rules of the server and of the firewall before it, and make the file readable for the server"}
+		return status(": the server forbids it", "allow GET "+path+" in the rules of the server and of the firewall before it, and make the file readable for the server")
 	case resp.Status == http.StatusTooManyRequests:
-		return fault{code, status + ": it limits requests", "raise the limit for " + path + ", which agents ask for at each visit"}
+		return status(": it limits requests", "raise the limit for "+path+", which agents ask for at each visit")
 	case resp.Status >= 500:
-		return fault{code, status + ": the server fails, and agents must not read that as absent", "look into the log of the server for " + path + "; if there is no such document, answer 404"}
+		return status(": the server fails, and agents must not read that as absent",
+			"look into the log of the server for "+path+"; if there is no such document, answer 404")
 	case resp.Status == http.StatusNotAcceptable || resp.Status == http.StatusUnsupportedMediaType:
-		return fault{code, status + ": it does not have the form that was asked for", "answer GET " + path + " whatever the Accept header says"}
+		return status(": it does not have the form that was asked for", "answer GET "+path+" whatever the Accept header says")
 	case !resp.OK():
-		return fault{code, status, "answer 200 with the document, or 404 if there is none"}
+		return status("", "answer 200 with the document, or 404 if there is none")
 	case html && strings.Contains(strings.ToLower(string(resp.Body)), `type="password"`):
-		return fault{lookleap.CodeSoft404, path + " answers with a page for a login", "let everyone read " + path + " without a login"}
+		return fault(lookleap.CodeSoft404, " answers with a page for a login", withoutLogin(path))
 	case html:
-		return fault{lookleap.CodeSoft404, path + " answers 200 with a web page, as for every path", "answer 404 for paths that do not exist, and send the document itself if there is one"}
+		return fault(lookleap.CodeSoft404, " answers 200 with a web page, as for every path",
+			"answer 404 for paths that do not exist, and send the document itself if there is one")
 	}
 	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
@@ -31,18 +30,11 @@ func (p *patient) skills(ctx context.Context) diagnosis {
 			findings = append(findings, skipped.Finding)
 			continue
 		case err != nil:
-			return ill(err, fixFor(err, fixServer))
+			return ill(err, fixServer)
 		}
 		count++
-		if entry.Source != "" {
-			if path, here := strings.CutPrefix(entry.Source, p.url.Origin()); here && !slices.Contains(p.found, path) {
-				p.found = append(p.found, path)
-			}
-		}
-		switch {
-		case entry.Foreign():
-			continue
-		case count > maxExamined:
+		p.publishes(entry.Source)
+		if entry.Foreign() || count > maxExamined {
 			continue
 		}
 		problems := p.skill(ctx, loader, entry)
@@ -57,9 +49,7 @@ func (p *patient) skills(ctx context.Context) diagnosis {
 		return notThere("no skills are listed")
 	case count == 0: // what spoils every listing is more than a warning
 		findings[0].Severity = lookleap.SeverityError
-		if findings[0].Fix == "" {
-			findings[0].Fix = "publish an index as lookleap publish writes it"
-		}
+		findings[0].Fix = cmp.Or(findings[0].Fix, "publish an index as lookleap publish writes it")
 	case count > maxExamined:
 		message += fmt.Sprintf(", and the first %d were loaded", maxExamined)
 	case broken == 0:
@@ -68,32 +58,30 @@ func (p *patient) skills(ctx context.Context) diagnosis {
 	return ok(message, findings...)
 }
 
-func isError(f lookleap.Finding) bool { return f.Severity == lookleap.SeverityError }
-
 // skill loads one listed skill with the files that it refers to.
 func (p *patient) skill(ctx context.Context, loader *dvs.Loader, entry dvs.Listing) []lookleap.Finding {
 	name := "the skill " + plaintext.Quote(entry.Name, 64) + ": "
 	broken := func(err error) []lookleap.Finding {
-		r := refuseSkill(err)
+		r := refuse(err)
 		fix := ""
 		for _, f := range r.Findings {
 			fix = cmp.Or(fix, f.Fix)
 		}
 		if at, err := p.read(ctx, entry.Skill.ServedFrom(), "text/markdown, application/octet-stream"); err != nil {
-			fix = fixFor(err, fix) // the cause, in the publisher's words
+			if fault := (*lookleap.Error)(nil); errors.As(err, &fault) { // the cause, in the publisher's words
+				fix = cmp.Or(fault.Fix, fix)
+			}
 		} else if at == nil {
 			fix = "publish the file " + entry.Skill.ServedFrom() + ", or take the skill out of the index"
 		}
-		return []lookleap.Finding{{Severity: lookleap.SeverityError, Code: r.Code, Message: name + r.Message,
+		return []lookleap.Finding{{Code: r.Code, Message: name + r.Message,
 			Fix: cmp.Or(fix, "correct the skill, and run lookleap skill on its directory")}}
 	}
 	loaded, err := loader.LoadListing(ctx, entry)
 	if err != nil {
 		return broken(err)
 	}
-	if path, here := strings.CutPrefix(entry.Skill.ServedFrom(), p.url.Origin()); here {
-		p.found = append(p.found, path)
-	}
+	p.publishes(entry.Skill.ServedFrom())
 	bundle, err := loaded.Bundle(ctx, entry.Files...)
 	if err != nil {
 		return broken(err)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"flag"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -38,7 +39,7 @@ func TestCommandsAreExplained(t *testing.T) {
 					t.Errorf("the example %q does not call lookleap", example)
 					continue
 				}
-				if line, err := parseLine(words[1:]); err != nil || line.command != c.name {
+				if line, err := parseLine(words[1:]); err != nil || line.topic != c.name {
 					t.Errorf("the example %q does not parse as this command: %v", example, err)
 				}
 			}
@@ -59,12 +60,9 @@ func afterPipe(example string) string {
 // in all commands or in none, and no command redefines a common flag.
 func TestFlagsAgree(t *testing.T) {
 	all := allFlags()
-	common := newFlags("")
-	new(options).declare(common)
+	common := commonFlags()
 	for _, c := range commands() {
-		own := newFlags(c.name)
-		c.build(own)
-		own.VisitAll(func(f *flag.Flag) {
+		c.flags().VisitAll(func(f *flag.Flag) {
 			if isBool(f) != isBool(all.Lookup(f.Name)) {
 				t.Errorf("%s: --%s takes a value in one command and none in another", c.name, f.Name)
 			}
@@ -75,10 +73,20 @@ func TestFlagsAgree(t *testing.T) {
 	}
 }
 
+func sessionFor(t *testing.T, o options, stdin io.Reader, stdout io.Writer) *session {
+	t.Helper()
+	s, err := newSession(o, stdin, stdout, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.close)
+	return s
+}
+
 func TestPanicRefusesOneInput(t *testing.T) {
 	var out bytes.Buffer
-	s := newSession(options{json: true, timeout: defaultTimeout}, nil, &out)
-	err := s.each(context.Background(), []string{"good", "bad", "good"}, func(_ context.Context, word string) result {
+	s := sessionFor(t, options{json: true, timeout: defaultTimeout}, nil, &out)
+	err := s.words(context.Background(), []string{"good", "bad", "good"}, func(_ context.Context, word string) result {
 		if word == "bad" {
 			panic("\x1b[2J")
 		}
@@ -104,15 +112,15 @@ func TestPanicRefusesOneInput(t *testing.T) {
 }
 
 func TestFilesAreBounded(t *testing.T) {
-	s := newSession(options{timeout: defaultTimeout}, io.LimitReader(zeros{}, maxFile+1), io.Discard)
+	s := sessionFor(t, options{timeout: defaultTimeout}, io.LimitReader(zeros{}, maxFile+1), io.Discard)
 	if _, err := s.read(t.Context(), "-"); lookleap.CodeOf(err) != lookleap.CodeTooLarge {
 		t.Errorf("an endless standard input ends with %v", err)
 	}
 	if _, err := s.read(t.Context(), "testdata/no such file"); lookleap.CodeOf(err) != lookleap.CodeIO {
 		t.Errorf("a missing file ends with %v", err)
 	}
-	s = newSession(options{timeout: defaultTimeout}, io.LimitReader(zeros{}, maxWord+1), io.Discard)
-	if err := s.each(context.Background(), []string{"-"}, explainCode); err != nil || s.refused != 1 {
+	s = sessionFor(t, options{timeout: defaultTimeout}, io.LimitReader(zeros{}, maxWord+1), io.Discard)
+	if err := s.words(context.Background(), []string{"-"}, explainCode); err != nil || s.refused != 1 {
 		t.Errorf("an endless line: refused %d, %v", s.refused, err)
 	}
 }
@@ -120,16 +128,13 @@ func TestFilesAreBounded(t *testing.T) {
 // TestFiles shows that every file has its line, whatever became of the one before.
 func TestFiles(t *testing.T) {
 	var out bytes.Buffer
-	s := newSession(options{json: true, timeout: defaultTimeout}, strings.NewReader("piped"), &out)
+	s := sessionFor(t, options{json: true, timeout: defaultTimeout}, strings.NewReader("piped"), &out)
 	var seen []string
-	err := s.files(context.Background(), []string{"no such file", "-", "doc.go", "."}, func(_ context.Context, name string, content []byte) result {
-		seen = append(seen, name)
-		if name == "-" && string(content) != "piped" {
-			t.Errorf("standard input is %q", content)
-		}
+	err := s.files(context.Background(), []string{"no such file", "-", "main.go", "."}, func(content []byte) result {
+		seen = append(seen, string(content[:5]))
 		return accept(len(content))
 	})
-	if err != nil || s.refused != 2 || len(seen) != 2 || strings.Count(out.String(), "\n") != 4 {
+	if err != nil || s.refused != 2 || !slices.Equal(seen, []string{"piped", "// Lo"}) || strings.Count(out.String(), "\n") != 4 {
 		t.Errorf("refused %d, judged %q, %v:\n%s", s.refused, seen, err, &out)
 	}
 	if strings.Count(out.String(), `"ok":false,"code":"io"`) != 2 {
@@ -182,5 +187,5 @@ func FuzzRun(f *testing.F) {
 // usesNetwork reports whether the command line names a command other than the pure ones.
 func usesNetwork(args []string) bool {
 	line, err := parseLine(args)
-	return err == nil && line.command != "url" && line.command != "code" && line.command != "help"
+	return err == nil && line.topic != "url" && line.topic != "code" && line.topic != "help"
 }

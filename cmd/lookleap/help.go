@@ -4,10 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"strings"
-
-	"golang.org/x/term"
 )
 
 // helpWidth is the width of help that is not shown on a terminal.
@@ -26,22 +23,15 @@ func writeHelp(w io.Writer, topic string) error {
 		}
 		writeCommand(&b, c)
 	}
-	width := helpWidth
-	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		if columns, _, err := term.GetSize(int(f.Fd())); err == nil {
-			width = columns
-		}
-	}
-	_, err := io.WriteString(w, wrap(b.String(), width))
+	_, err := io.WriteString(w, wrap(b.String(), widthOf(w, helpWidth)))
 	return err
 }
 
-func writeCommand(b *strings.Builder, c command) {
+func writeCommand(b *strings.Builder, c *command) {
 	section(b, "NAME", "lookleap "+c.name+" - "+c.summary)
 	section(b, "SYNOPSIS", "lookleap "+c.name+" "+c.args)
 	section(b, "DESCRIPTION", reflow(c.about))
-	own := newFlags(c.name)
-	c.build(own)
+	own := c.flags()
 	writeFlags(b, "OPTIONS", own)
 	section(b, "EXAMPLES", strings.Join(c.examples, "\n"))
 	status := exitStatus
@@ -71,9 +61,7 @@ Options can be written anywhere. "-" reads standard input. After "--", no word i
 		fmt.Fprintf(b, "  %-10s  %s\n", c.name, c.summary)
 	}
 	b.WriteByte('\n')
-	global := newFlags("lookleap")
-	new(options).declare(global)
-	writeFlags(b, "OPTIONS OF ALL COMMANDS", global)
+	writeFlags(b, "OPTIONS OF ALL COMMANDS", commonFlags())
 	section(b, "OUTPUT", `With --json every input prints one line:
 {"input", "ok", "code", "message", "findings", "value", "verdict"}`)
 	section(b, "ENVIRONMENT", "NO_COLOR  if it is not empty, no colors are printed")

@@ -29,16 +29,7 @@ func hostFor(t *testing.T, flags ...string) *lookleap.Host {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newSession(line.options, nil, nil)
-	t.Cleanup(s.close)
-	host, err := s.Host()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if again, _ := s.Host(); again != host {
-		t.Error("the Host is built twice")
-	}
-	return host
+	return sessionFor(t, line.options, nil, nil).host
 }
 
 func get(t *testing.T, host *lookleap.Host, url string) (status int, err error) {

@@ -13,7 +13,6 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/contrib/hostflags"
-	"github.com/lookleap/lookleap/contrib/policy"
 	"github.com/lookleap/lookleap/dvs"
 	"github.com/lookleap/lookleap/dvs/install"
 	"github.com/lookleap/lookleap/internal/plaintext"
@@ -66,21 +65,22 @@ var installWords = []string{"add", "list", "update", "sync", "verify", "remove",
 
 // installer has the flags of these commands.
 type installer struct {
-	skills, agents  repeated
-	all             bool
-	dir             string
-	user, project   bool
-	copied, linked  bool
-	yes, force      bool
-	roots, policies *repeated
-	report          *report
+	skillFlags
+	skills, agents repeated
+	all            bool
+	dir            string
+	user, project  bool
+	copied, linked bool
+	yes, force     bool
+	report         *report
 
 	s     *session
 	place *install.Place
-	trust *lookleap.FileStore
+	trust *lookleap.FileStore // the user's decisions
 }
 
 func (in *installer) declare(flags *flag.FlagSet) {
+	in.skillFlags.declare(flags)
 	flags.Var(&in.skills, "skill", "add: this `NAME` alone; may be repeated")
 	flags.BoolVar(&in.all, "all", false, "add: all skills of the source")
 	flags.Var(&in.agents, "agent", "add, remove: the agent with this `NAME`, such as claude-code; may be repeated")
@@ -119,61 +119,37 @@ func (in *installer) run(ctx context.Context, s *session, word string, args []st
 		return usagef("--dir: name a directory below %s, where the lockfile is", in.place.Dir)
 	}
 	in.s = s
-	defer in.close()
-	return map[string]action{
+	defer func() {
+		if in.trust != nil {
+			_ = in.trust.Close() // each record was written as a whole
+		}
+	}()
+	return map[string]func(context.Context, []string) error{
 		"add": in.add, "list": in.list, "verify": in.verify, "update": in.update, "sync": in.sync, "remove": in.remove, "why": in.why, "hook": in.hook,
-	}[word](ctx, s, args)
+	}[word](ctx, args)
 }
 
-func (in *installer) close() {
-	if in.trust != nil {
-		_ = in.trust.Close() // each record was written as a whole
-	}
-}
-
-// options of a loader, with the user's store of decisions.
-func (in *installer) options() (dvs.Options, error) {
-	o := dvs.Options{Credentials: install.Credentials}
+// loader returns a loader that asks the user on the terminal, and keeps the decisions unless a lockfile
+// takes their place.
+func (in *installer) loader(lock *dvs.Lockfile) (*dvs.Loader, error) {
 	config, err := os.UserConfigDir()
 	if err != nil {
-		return o, usagef("the user has no configuration directory, in which decisions are kept: %v", err)
+		return nil, usagef("the user has no configuration directory, in which decisions are kept: %v", err)
 	}
 	if in.trust == nil {
 		if in.trust, err = hostflags.OpenStore(filepath.Join(config, "lookleap", "trust")); err != nil {
-			return o, usagef("%v", err)
+			return nil, usagef("%v", err)
 		}
 	}
-	o.Trust = in.trust
-	if len(*in.policies) > 0 {
-		rules, err := policy.Load(*in.policies...)
-		if err != nil {
-			return o, usagef("--policy: %v", err)
-		}
-		o = rules.Skills(o)
+	o := dvs.Options{Credentials: install.Credentials, Trust: in.trust}
+	if lock != nil {
+		o.Lock, o.Trust = lock, nil
 	}
-	return o, nil
-}
-
-// loader returns a loader that asks the user on the terminal.
-func (in *installer) loader(lock *dvs.Lockfile) (*dvs.Loader, error) {
-	host, err := in.s.Host()
+	loader, rules, err := in.skillFlags.loader(in.s, o)
 	if err != nil {
 		return nil, err
 	}
-	o, err := in.options()
-	if err != nil {
-		return nil, err
-	}
-	if o.Lock = lock; lock != nil {
-		o.Trust = nil
-	}
-	loader := dvs.NewLoader(host, o)
-	for _, raw := range *in.roots {
-		if _, err := loader.Roots().Register(raw, dvs.ByUser); err != nil {
-			return nil, usagef("--root: %v", err)
-		}
-	}
-	host.Prompter = &asker{s: in.s, yes: in.yes, roots: loader.Roots(), rules: o.Policies}
+	in.s.host.Prompter = &asker{s: in.s, yes: in.yes, roots: loader.Roots(), rules: rules}
 	return loader, nil
 }
 
@@ -194,16 +170,15 @@ func (u *unanswered) Error() string { return u.message }
 // PromptConsent shows a request and asks about each item.
 func (a *asker) PromptConsent(ctx context.Context, r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
 	d := lookleap.ConsentDecision{Digest: r.Digest}
-	if a.yes {
-		if a.registered(r.TrustRoot) {
-			for _, item := range r.Items {
-				d.Approved = append(d.Approved, item.ID)
-			}
-			return d, nil
+	switch {
+	case a.yes && a.registered(r.TrustRoot):
+		for _, item := range r.Items {
+			d.Approved = append(d.Approved, item.ID)
 		}
+		return d, nil
+	case a.yes:
 		return d, &unanswered{"--yes answers only for trust roots that are registered", "look at the skill without --yes, or add --root " + r.TrustRoot}
-	}
-	if !a.s.asks {
+	case !a.s.asks:
 		return d, &unanswered{"a person has to agree, and there is no terminal",
 			"run it at a terminal, or register the publisher with --root " + r.TrustRoot + " and add --yes"}
 	}
@@ -216,9 +191,7 @@ func (a *asker) PromptConsent(ctx context.Context, r *lookleap.ConsentRequest) (
 			d.Approved = append(d.Approved, question.Item)
 		}
 	}
-	if len(d.Approved) == 0 && r.Kind != lookleap.ConsentScript && a.s.agrees(ctx, "Refuse every later version of it too?") {
-		d.AllVersions = true
-	}
+	d.AllVersions = len(d.Approved) == 0 && r.Kind != lookleap.ConsentScript && a.s.agrees(ctx, "Refuse every later version of it too?")
 	return d, ctx.Err()
 }
 

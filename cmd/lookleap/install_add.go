@@ -15,7 +15,7 @@ import (
 	"github.com/lookleap/lookleap/internal/textdiff"
 )
 
-func (in *installer) add(ctx context.Context, _ *session, args []string) error {
+func (in *installer) add(ctx context.Context, args []string) error {
 	if len(args) == 0 {
 		return usagef("name a source, such as owner/repo")
 	}
@@ -31,7 +31,6 @@ func (in *installer) add(ctx context.Context, _ *session, args []string) error {
 		return err
 	}
 	for _, arg := range args {
-		err := error(nil)
 		if filepath.Base(arg) == install.MigrationFile {
 			err = in.migrate(ctx, loader, arg, agents)
 		} else {
@@ -52,11 +51,11 @@ func (in *installer) migrate(ctx context.Context, loader *dvs.Loader, file strin
 		all, err = install.ParseMigration(content)
 	}
 	if err != nil {
-		return in.s.show(file, refuseSkill(err))
+		return in.s.show(file, refuse(err))
 	}
 	for _, w := range all {
 		if w.Source == "" {
-			err = in.s.show(w.Name, refuse(coded{lookleap.CodeUsage, errors.New("the lockfile does not say from where it is")}))
+			err = in.s.show(w.Name, refuse(&lookleap.Error{Code: lookleap.CodeUsage, Message: "the lockfile does not say from where it is"}))
 		} else {
 			err = in.addSource(ctx, loader, w.Source, []string{w.Name}, agents)
 		}
@@ -76,44 +75,40 @@ func (in *installer) addSource(ctx context.Context, loader *dvs.Loader, arg stri
 		}
 	}
 	if err != nil {
-		return in.s.show(arg, refuseSkill(err))
+		return in.s.show(arg, refuse(err))
 	}
-	done := in.s.progress.working(arg, patience)
+	done := in.s.progress.working(arg)
 	found, err := source.Find(ctx, loader)
 	done()
 	if err != nil {
-		return in.s.show(arg, refuseSkill(err))
+		return in.s.show(arg, refuse(err))
 	}
 	defer found.Close()
 	chosen, err := in.choose(arg, names, found)
 	if err != nil {
-		return in.s.show(arg, refuseSkill(err).with(found.Findings...))
+		return in.s.show(arg, refuse(err).with(found.Findings...))
 	}
 	for _, c := range chosen {
-		err := in.s.show(cmp.Or(c.Name, arg), in.install(ctx, c, install.Options{Agents: agents, Folder: in.dir, Copy: in.copied, Force: in.force}))
-		if err = errors.Join(err, ctx.Err()); err != nil {
+		var r result
+		if skill, err := c.Load(ctx); err != nil {
+			r = refuseInstall(err)
+		} else {
+			r = in.put(ctx, skill, install.Options{Agents: agents, Folder: in.dir, Copy: in.copied, Force: in.force})
+		}
+		if err := errors.Join(in.s.show(cmp.Or(c.Name, arg), r), ctx.Err()); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// install loads and installs one skill.
-func (in *installer) install(ctx context.Context, c install.Candidate, o install.Options) result {
-	skill, err := c.Load(ctx)
-	if err != nil {
-		return refuseInstall(err)
-	}
-	return in.put(ctx, skill, o)
-}
-
-// refuseInstall is refuseSkill without the checks of a skill that the user was not asked about, or refused.
+// refuseInstall is [refuse] without the checks of a skill that the user was not asked about, or refused.
 func refuseInstall(err error) result {
 	var e *unanswered
 	if errors.As(err, &e) {
-		return refuseAt(lookleap.Finding{Severity: lookleap.SeverityError, Code: lookleap.CodeNeedsConsent, Message: e.message, Fix: e.fix})
+		return refuse(&lookleap.Error{Code: lookleap.CodeNeedsConsent, Message: e.message, Fix: e.fix})
 	}
-	r := refuseSkill(err)
+	r := refuse(err)
 	if r.Code == lookleap.CodeConsentRefused {
 		r.Verdict = nil
 	}
@@ -124,26 +119,23 @@ func refuseInstall(err error) result {
 func (in *installer) put(ctx context.Context, skill *install.Skill, o install.Options) result {
 	done, err := in.place.Install(ctx, skill, o)
 	if err != nil {
-		return refuseSkill(err)
+		return refuse(err)
 	}
-	v := valueOf(&done.Entry, done.Paths)
+	v, r := in.entry(&done.Entry, done.Paths)
 	v.Change = done.Change
-	r := accept(v, v.rows(in)...)
 	r.Message, r.Verdict = "installed", skill.Verdict
 	if s := skill.Signature; s != nil && s.Subject != "" {
-		r.rows = append(r.rows, row{"", "the certificate of the signer says " + s.Subject})
+		r.row("", "the certificate of the signer says "+s.Subject)
 	}
 	switch {
 	case done.Change == nil:
-		for _, sentence := range v.Capabilities.Sentences() {
-			r.rows = append(r.rows, row{"may", sentence})
-		}
+		r.rows = append(r.rows, mayRows(v.Capabilities)...)
 	case done.Change.IsZero():
 		r.Message = "already installed"
 	default:
 		r.Message, r.change = "updated", done.Change
 		for line := range strings.Lines(done.Change.String()) {
-			r.rows = append(r.rows, row{"changed", strings.TrimRight(line, "\n")})
+			r.row("changed", strings.TrimRight(line, "\n"))
 		}
 	}
 	for _, path := range done.Replaced {

@@ -29,12 +29,12 @@ const maxHook = 8 << 20
 
 // hook answers an agent that starts or is about to use a tool: which skills are not as they were
 // installed. Without a call it prints one line for people. It sends no request.
-func (in *installer) hook(_ context.Context, _ *session, args []string) error {
+func (in *installer) hook(_ context.Context, args []string) error {
 	if len(args) > 0 {
 		return usagef("hook takes no names")
 	}
 	var call hookCall
-	if in.s.stdin != nil && !isTerminalReader(in.s.stdin) {
+	if in.s.stdin != nil && !isTerminal(in.s.stdin) {
 		sent, err := io.ReadAll(io.LimitReader(in.s.stdin, maxHook))
 		if err != nil {
 			return err

@@ -16,97 +16,6 @@ import (
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
-func (in *installer) update(ctx context.Context, _ *session, args []string) error {
-	lock, err := in.place.Lock()
-	if err != nil {
-		return in.s.show(in.place.LockPath(), refuseSkill(err))
-	}
-	loader, err := in.loader(nil)
-	if err != nil {
-		return err
-	}
-	newer := install.NewUpdater(loader)
-	defer newer.Close()
-	shown := 0
-	for i := range lock.Skills {
-		e := &lock.Skills[i]
-		if e.Installed == nil || len(args) > 0 && !slices.Contains(args, e.Directory) && !slices.Contains(args, e.Installed.Name) {
-			continue
-		}
-		shown++
-		if err := in.s.show(e.Directory, in.updateOne(ctx, newer, e)); err != nil {
-			return err
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-	}
-	if shown == 0 && len(args) > 0 {
-		return usagef("no skill of this name is installed here")
-	}
-	return in.nothing(shown, "no skill is installed here")
-}
-
-func (in *installer) updateOne(ctx context.Context, newer *install.Updater, e *dvs.LockedSkill) result {
-	done := in.s.progress.working(e.Directory, patience)
-	skill, err := newer.Newest(ctx, e)
-	done()
-	if err != nil {
-		return refuseInstall(err)
-	}
-	if skill == nil {
-		v := valueOf(e, nil)
-		r := accept(v, v.rows(in)...)
-		r.Message = "there is nothing newer"
-		return r
-	}
-	r := in.put(ctx, skill, install.Options{Folder: e.Installed.Folder, Copy: e.Installed.Copied, Force: in.force})
-	if r.Message == "already installed" {
-		r.Message = "the same files, at a newer commit"
-	}
-	return r
-}
-
-func (in *installer) sync(ctx context.Context, _ *session, args []string) error {
-	all, err := in.place.Sync(ctx, in.loader, in.force, args...)
-	if err != nil {
-		return in.s.show(in.place.LockPath(), refuseSkill(err))
-	}
-	for _, one := range all {
-		v := valueOf(&one.Entry, one.Restored)
-		r := accept(v, v.rows(in)...)
-		r.Message = "as the lockfile says"
-		switch {
-		case one.Err != nil:
-			r = refuseSkill(one.Err)
-		case len(one.Restored) > 0:
-			r.Message = "restored"
-		}
-		if err := in.s.show(one.Entry.Directory, r); err != nil {
-			return err
-		}
-	}
-	return in.nothing(len(all), "no skill is installed here")
-}
-
-func (in *installer) remove(ctx context.Context, _ *session, args []string) error {
-	if len(args) == 0 {
-		return usagef("name the skills to remove")
-	}
-	for _, name := range args {
-		removed, err := in.place.Remove(ctx, name, in.agents, in.force)
-		r := accept(map[string]any{"directory": name, "paths": removed})
-		r.Message = "removed"
-		if err != nil {
-			r = refuseSkill(err)
-		}
-		if err := in.s.show(name, r); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // installedValue is the value of a result about an installed skill.
 type installedValue struct {
 	Name         string           `json:"name"`
@@ -132,122 +41,163 @@ type approval struct {
 	SkillOnly bool       `json:"skillOnly,omitempty"`
 }
 
-func valueOf(e *dvs.LockedSkill, paths []string) installedValue {
-	v := installedValue{Name: cmp.Or(e.Installed.Name, e.Directory), Directory: e.Directory, ID: e.URL, Root: e.Root, Source: e.Installed.Source,
-		Ref: e.Installed.Ref, Commit: e.Installed.Commit, Agents: e.Installed.Agents, Signer: e.Installed.Signer, Paths: paths,
-		Capabilities: e.Capabilities}
-	if v.Agents == nil {
-		v.Agents = []string{}
-	}
-	if v.Capabilities == nil {
-		v.Capabilities = dvs.Capabilities{}
-	}
-	return v
-}
-
-// rows show where a skill is from, and where it is.
-func (v *installedValue) rows(in *installer) []row {
-	from := plaintext.Line(v.Source)
+// entry returns the value and the result of an installed skill: from where it is, and where it is.
+func (in *installer) entry(e *dvs.LockedSkill, paths []string) (*installedValue, result) {
+	i := e.Installed
+	v := &installedValue{Name: cmp.Or(i.Name, e.Directory), Directory: e.Directory, ID: e.URL, Root: e.Root, Source: i.Source, Ref: i.Ref,
+		Commit: i.Commit, Agents: append([]string{}, i.Agents...), Signer: i.Signer, Paths: paths,
+		Capabilities: append(dvs.Capabilities{}, e.Capabilities...)}
+	from := v.Source
 	if v.Commit != "" {
 		from += fmt.Sprintf(" at %s (%s)", v.Commit[:12], plaintext.Quote(strings.TrimPrefix(strings.TrimPrefix(v.Ref, "refs/heads/"), "refs/tags/"), 60))
 	}
-	rows := []row{{"from", from}}
+	r := accept(v, row{"from", from})
 	if v.Root != "" {
-		rows = append(rows, row{"publisher", plaintext.Line(v.Root)})
+		r.row("publisher", v.Root)
 	}
 	if v.Signer != "" {
-		rows = append(rows, row{"signed by", plaintext.Line(v.Signer)})
+		r.row("signed by", v.Signer)
 	}
 	for _, path := range v.Paths {
 		if rel, err := filepath.Rel(in.place.Dir, path); err == nil && filepath.IsLocal(rel) {
 			path = rel
 		}
-		rows = append(rows, row{"in", plaintext.Line(path)})
+		r.row("in", path)
 	}
-	return rows
-}
-
-func (in *installer) list(ctx context.Context, _ *session, args []string) error {
-	if len(args) > 0 {
-		return usagef("list takes no names")
-	}
-	checks, err := in.place.Verify()
-	if err != nil {
-		return in.s.show(in.place.LockPath(), refuseSkill(err))
-	}
-	for _, c := range checks {
-		v := valueOf(&c.Entry, c.Paths)
-		r := accept(v, v.rows(in)...)
-		if r.Message = "as installed"; !c.OK() {
-			r.Message = "changed since it was installed: see lookleap skill verify"
-		}
-		if err := in.s.show(c.Entry.Directory, r); err != nil {
-			return err
-		}
-	}
-	return in.nothing(len(checks), "no skill is installed here")
+	return v, r
 }
 
 // nothing says so if there was nothing to show.
-func (in *installer) nothing(n int, message string) error {
-	if n > 0 {
+func (in *installer) nothing(shown int) error {
+	if shown > 0 {
 		return nil
 	}
 	r := accept([]installedValue{})
-	r.Message = message
+	r.Message = "no skill is installed here"
 	return in.s.show(in.place.Dir, r)
 }
 
-func (in *installer) verify(ctx context.Context, _ *session, args []string) error {
+func (in *installer) list(_ context.Context, args []string) error {
+	if len(args) > 0 {
+		return usagef("list takes no names")
+	}
+	return in.check(nil, func(r *result, c *install.Check) {
+		if r.Message = "as installed"; !c.OK() {
+			r.Message = "changed since it was installed: see lookleap skill verify"
+		}
+	})
+}
+
+func (in *installer) verify(_ context.Context, args []string) error {
 	in.report.against = in.place.LockPath()
 	if content, err := os.ReadFile(in.place.LockPath()); err == nil {
 		in.report.entries = content
 	}
 	in.s.report = in.report
-	err := in.verifyAll(args)
-	return errors.Join(err, in.report.write(in.s.stdout))
-}
-
-func (in *installer) verifyAll(args []string) error {
-	checks, err := in.place.Verify(args...)
-	if err != nil {
-		return in.s.show(in.place.LockPath(), refuseSkill(err))
-	}
-	for _, c := range checks {
-		v := valueOf(&c.Entry, c.Paths)
-		r := accept(v, v.rows(in)...)
+	err := in.check(args, func(r *result, c *install.Check) {
 		r.Message = plaintext.Plural(len(c.Entry.Files), "file is", "files are") + " as installed"
 		if !c.OK() {
 			r.OK, r.changed, r.Code = false, true, c.Findings[0].Code
 			r.Message = plaintext.Plural(len(c.Findings), "thing is", "things are") + " not as installed"
 			r.Findings, r.base = c.Findings, in.place.Dir
 		}
+	})
+	return errors.Join(err, in.report.write(in.s.stdout))
+}
+
+// check compares the skills with the lockfile, and shows what say says about each.
+func (in *installer) check(names []string, say func(*result, *install.Check)) error {
+	checks, err := in.place.Verify(names...)
+	if err != nil {
+		return in.s.show(in.place.LockPath(), refuse(err))
+	}
+	for _, c := range checks {
+		_, r := in.entry(&c.Entry, c.Paths)
+		say(&r, &c)
 		if err := in.s.show(c.Entry.Directory, r); err != nil {
 			return err
 		}
 	}
-	return in.nothing(len(checks), "no skill is installed here")
+	return in.nothing(len(checks))
 }
 
-func (in *installer) why(ctx context.Context, _ *session, args []string) error {
-	if len(args) == 0 {
-		return usagef("name an installed skill")
+func (in *installer) sync(ctx context.Context, args []string) error {
+	all, err := in.place.Sync(ctx, in.loader, in.force, args...)
+	if err != nil {
+		return in.s.show(in.place.LockPath(), refuse(err))
 	}
+	for _, one := range all {
+		_, r := in.entry(&one.Entry, one.Restored)
+		r.Message = "as the lockfile says"
+		if one.Err != nil {
+			r = refuse(one.Err)
+		} else if len(one.Restored) > 0 {
+			r.Message = "restored"
+		}
+		if err := in.s.show(one.Entry.Directory, r); err != nil {
+			return err
+		}
+	}
+	return in.nothing(len(all))
+}
+
+func (in *installer) update(ctx context.Context, args []string) error {
 	lock, err := in.place.Lock()
 	if err != nil {
-		return in.s.show(in.place.LockPath(), refuseSkill(err))
+		return in.s.show(in.place.LockPath(), refuse(err))
 	}
 	loader, err := in.loader(nil)
 	if err != nil {
 		return err
 	}
+	newer := install.NewUpdater(loader)
+	defer newer.Close()
+	shown := 0
+	for i := range lock.Skills {
+		e := &lock.Skills[i]
+		if e.Installed == nil || len(args) > 0 && !slices.Contains(args, e.Directory) && !slices.Contains(args, e.Installed.Name) {
+			continue
+		}
+		shown++
+		if err := errors.Join(in.s.show(e.Directory, in.updateOne(ctx, newer, e)), ctx.Err()); err != nil {
+			return err
+		}
+	}
+	if shown == 0 && len(args) > 0 {
+		return usagef("no skill of this name is installed here")
+	}
+	return in.nothing(shown)
+}
+
+func (in *installer) updateOne(ctx context.Context, newer *install.Updater, e *dvs.LockedSkill) result {
+	done := in.s.progress.working(e.Directory)
+	skill, err := newer.Newest(ctx, e)
+	done()
+	switch {
+	case err != nil:
+		return refuseInstall(err)
+	case skill == nil:
+		_, r := in.entry(e, nil)
+		r.Message = "there is nothing newer"
+		return r
+	}
+	r := in.put(ctx, skill, install.Options{Folder: e.Installed.Folder, Copy: e.Installed.Copied, Force: in.force})
+	if r.Message == "already installed" {
+		r.Message = "the same files, at a newer commit"
+	}
+	return r
+}
+
+func (in *installer) remove(ctx context.Context, args []string) error {
+	if len(args) == 0 {
+		return usagef("name the skills to remove")
+	}
 	for _, name := range args {
-		e, err := install.Find(lock, name)
-		r := result{}
+		removed, err := in.place.Remove(ctx, name, in.agents, in.force)
+		r := accept(map[string]any{"directory": name, "paths": removed})
+		r.Message = "removed"
 		if err != nil {
-			r = refuseSkill(err)
-		} else {
-			r = in.explain(ctx, loader, e)
+			r = refuse(err)
 		}
 		if err := in.s.show(name, r); err != nil {
 			return err
@@ -256,22 +206,45 @@ func (in *installer) why(ctx context.Context, _ *session, args []string) error {
 	return nil
 }
 
+func (in *installer) why(ctx context.Context, args []string) error {
+	if len(args) == 0 {
+		return usagef("name an installed skill")
+	}
+	lock, err := in.place.Lock()
+	if err != nil {
+		return in.s.show(in.place.LockPath(), refuse(err))
+	}
+	loader, err := in.loader(nil)
+	if err != nil {
+		return err
+	}
+	for _, name := range args {
+		if err := in.s.show(name, in.explain(ctx, loader, lock, name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // explain says who vouches for a skill, and what the user agreed to.
-func (in *installer) explain(ctx context.Context, loader *dvs.Loader, e *dvs.LockedSkill) result {
-	v := valueOf(e, nil)
-	r := accept(nil, v.rows(in)...)
+func (in *installer) explain(ctx context.Context, loader *dvs.Loader, lock *dvs.Lockfile, name string) result {
+	e, err := install.Find(lock, name)
+	if err != nil {
+		return refuse(err)
+	}
+	v, r := in.entry(e, nil)
 	if e.URL == "" {
-		r.Value, r.Message = v, "it came from a local directory: only you answer for it"
+		r.Message = "it came from a local directory: only you answer for it"
 		return r
 	}
 	r.Message = "published by those who control " + plaintext.Line(e.Root)
-	r.rows = append(r.rows, row{"skill", plaintext.Line(e.URL)})
+	r.row("skill", e.URL)
 	if u, err := dvs.ParseArtifactURL(e.URL, e.Artifact, dvs.Rules{}); err == nil {
-		r.rows = append(r.rows, row{"root", loader.Roots().Find(u).Source.String()})
+		r.row("root", loader.Roots().Find(u).Source.String())
 	}
 	record, err := loader.Trusted(ctx, e.URL)
 	if err != nil {
-		return refuseSkill(err)
+		return refuse(err)
 	}
 	if record != nil {
 		for _, a := range record.Versions {
@@ -280,12 +253,9 @@ func (in *installer) explain(ctx context.Context, loader *dvs.Loader, e *dvs.Loc
 			if a.SkillOnly {
 				what += ", to this skill only"
 			}
-			r.rows = append(r.rows, row{a.Approved.Local().Format("2006-01-02 15:04"), what})
+			r.row(a.Approved.Local().Format("2006-01-02 15:04"), what)
 		}
 	}
-	for _, sentence := range v.Capabilities.Sentences() {
-		r.rows = append(r.rows, row{"may", sentence})
-	}
-	r.Value = v
+	r.rows = append(r.rows, mayRows(v.Capabilities)...)
 	return r
 }

@@ -231,9 +231,8 @@ func TestSkillInstall(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := newSession(line.options, strings.NewReader(answers), &out)
+			s := sessionFor(t, line.options, strings.NewReader(answers), &out)
 			s.stderr, s.asks = &out, true
-			defer s.close()
 			if err := line.action(t.Context(), s, line.args); err != nil {
 				t.Fatal(err)
 			}

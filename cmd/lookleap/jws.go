@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"iter"
@@ -59,12 +60,15 @@ value: {"keyId", "algorithm", "digest": of the signed bytes, "bytes": how many}`
 						return usagef("--payload: %v", err)
 					}
 				}
-				return s.files(ctx, args, func(_ context.Context, _ string, content []byte) result {
+				return s.files(ctx, args, func(content []byte) result {
 					token := string(bytes.TrimRight(content, "\r\n"))
 					verified, err := aiuri.VerifyResult(aiuri.SignedResult{JWS: token, Body: body}, keys, s.options.Now(), x)
-					r := showJWS(verified, err).with(keys.Findings()...)
+					if err == nil {
+						return showJWS(verified).with(keys.Findings()...)
+					}
+					r := refuse(err).with(keys.Findings()...)
 					if body == nil && r.Code == aiuri.CodeRejectedSignature && strings.Contains(token, "..") {
-						return r.with(lookleap.Finding{Severity: lookleap.SeverityWarning, Code: r.Code,
+						r = r.with(lookleap.Finding{Severity: lookleap.SeverityWarning, Code: r.Code,
 							Message: "the signature is detached from what it covers", Fix: "name that with --payload"})
 					}
 					return r
@@ -81,12 +85,8 @@ type jwsValue struct {
 	Bytes     int    `json:"bytes"`
 }
 
-func showJWS(verified *aiuri.Verified, err error) result {
-	if err != nil {
-		return refuse(err)
-	}
-	value := jwsValue{KeyID: verified.KeyID, Algorithm: verified.Algorithm, Digest: lookleap.Digest(verified.Payload),
-		Bytes: len(verified.Payload)}
+func showJWS(verified *aiuri.Verified) result {
+	value := jwsValue{verified.KeyID, verified.Algorithm, lookleap.Digest(verified.Payload), len(verified.Payload)}
 	r := accept(value, row{"key", plaintext.Quote(value.KeyID, 100)}, row{"algorithm", value.Algorithm}, row{"digest", value.Digest})
 	r.Verdict = verified.Verdict
 	return r
@@ -122,7 +122,7 @@ value: {"receipts": what they say, in order, "head": {"number", "digest"}}`,
 				if err != nil {
 					return err
 				}
-				return s.files(ctx, files, func(_ context.Context, _ string, content []byte) result {
+				return s.files(ctx, files, func(content []byte) result {
 					return showReceipts(content, keys, receipt.Head(*from), receipt.Head(*to))
 				})
 			}
@@ -153,10 +153,10 @@ value: {"head": {"number", "digest"}}`,
 				if err != nil {
 					return err
 				}
-				return s.files(ctx, files, func(_ context.Context, _ string, content []byte) result {
-					last, err := agent.VerifyLedger(entriesOf(content), agent.Head(*from), agent.Head(*to))
-					if err != nil {
-						return refuse(err)
+				return s.files(ctx, files, func(content []byte) result {
+					last, err := agent.VerifyLedger(entries(content), agent.Head(*from), agent.Head(*to))
+					if err != nil { // of an entry, which the message names
+						return refuse(&lookleap.Error{Code: lookleap.CodeOf(err), Err: err})
 					}
 					return accept(map[string]any{"head": last}, head(last).row())
 				})
@@ -203,7 +203,7 @@ func (h head) MarshalText() ([]byte, error) {
 func (h *head) UnmarshalText(text []byte) (err error) {
 	number, digest, ok := strings.Cut(string(text), ":")
 	if h.Number, err = strconv.ParseInt(number, 10, 64); err != nil || !ok || h.Number < 1 || digest == "" {
-		return fmt.Errorf("write NUMBER:DIGEST")
+		return errors.New("write NUMBER:DIGEST")
 	}
 	h.Digest = digest
 	return nil
@@ -223,48 +223,40 @@ func heads(flags *flag.FlagSet) (from, to *head) {
 }
 
 func showReceipts(content []byte, keys *aiuri.KeySet, from, to receipt.Head) result {
+	r := accept(nil)
 	all := []*receipt.Receipt{}
 	last, reached := from, to == receipt.Head{} || to == from
-	texts := func(yield func(string, error) bool) {
-		for line := range lines(content) {
-			if !yield(line, nil) {
-				return
-			}
-		}
-	}
-	for r, err := range receipt.VerifyAll(texts, keys, from) {
+	for one, err := range receipt.VerifyAll(lines(content), keys, from) {
 		if err != nil {
-			out := refuse(err)
-			out.Message = fmt.Sprintf("after receipt %d: %s", last.Number, out.Message)
-			return out.with(keys.Findings()...)
+			r := refuse(err)
+			r.Message = fmt.Sprintf("after receipt %d: %s", last.Number, r.Message)
+			return r.with(keys.Findings()...)
 		}
-		all, last = append(all, r), r.Head()
+		all, last = append(all, one), one.Head()
 		reached = reached || last == to
+		r.row(fmt.Sprint(one.Number), fmt.Sprintf("%s %s %s", one.Time.Format("2006-01-02 15:04:05"), one.Kind, one.Outcome))
 	}
 	if !reached {
 		return refuse(&lookleap.Error{Code: agent.CodeLedgerBroken, Message: "no receipt has the head", Fix: "compare the file with a copy of the log"})
 	}
-	out := accept(map[string]any{"receipts": all, "head": last})
-	for _, r := range all {
-		out.rows = append(out.rows, row{fmt.Sprint(r.Number), fmt.Sprintf("%s %s %s", r.Time.Format("2006-01-02 15:04:05"), r.Kind, r.Outcome)})
-	}
-	out.rows = append(out.rows, head(last).row())
-	return out.with(keys.Findings()...)
+	r.Value = map[string]any{"receipts": all, "head": last}
+	r.rows = append(r.rows, head(last).row())
+	return r.with(keys.Findings()...)
 }
 
 // lines yields the lines of a file that are not empty.
-func lines(content []byte) iter.Seq[string] {
-	return func(yield func(string) bool) {
+func lines(content []byte) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
 		for line := range bytes.Lines(content) {
-			if line = bytes.TrimRight(line, "\r\n"); len(line) > 0 && !yield(string(line)) {
+			if line = bytes.TrimRight(line, "\r\n"); len(line) > 0 && !yield(string(line), nil) {
 				return
 			}
 		}
 	}
 }
 
-// entriesOf yields the entries of an export.
-func entriesOf(content []byte) iter.Seq2[agent.Entry, error] {
+// entries yields the entries of an exported ledger.
+func entries(content []byte) iter.Seq2[agent.Entry, error] {
 	return func(yield func(agent.Entry, error) bool) {
 		for line := range lines(content) {
 			var e agent.Entry

@@ -9,15 +9,14 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap/contrib/hostflags"
+	"github.com/lookleap/lookleap/internal/domain"
 )
 
 // commandLine is a parsed command line.
 type commandLine struct {
 	help    bool
-	topic   string // the command that help is about; "" is everything
-	command string
+	topic   string // the command, or what help is about; "" is everything
 	action  action
-	sites   bool     // the arguments are sites
 	args    []string // arguments after the command, without flags
 	options options
 }
@@ -47,36 +46,58 @@ func (o *options) declare(flags *flag.FlagSet) {
 // comes with as much of the line as says what help would be about.
 func parseLine(args []string) (*commandLine, error) {
 	given, words := split(args)
-	words = append(words, "")[:max(len(words), 1)] // no command is the command ""
-	line := &commandLine{command: words[0], args: words[1:]}
-	flags := newFlags(line.command)
+	name := strings.Join(words[:min(len(words), 1)], "")
+	line := &commandLine{args: words[min(len(words), 1):]}
+	flags := newFlags(name)
 	line.options.declare(flags)
-	if line.command != "" && line.command != "help" {
-		c, err := findCommand(line.command)
+	sites := false
+	if name != "" && name != "help" {
+		c, err := findCommand(name)
 		if err != nil {
 			return line, err
 		}
-		line.topic, line.action, line.sites = c.name, c.build(flags), c.sites
+		line.topic, line.action, sites = name, c.build(flags), c.sites
 	}
 	switch err := flags.Parse(given); {
 	case errors.Is(err, flag.ErrHelp):
 		line.help = true
+		return line, nil
 	case err != nil:
 		return line, usagef("%s", flagWords.Replace(err.Error()))
 	case slices.ContainsFunc(given, isEmpty):
 		return line, usagef("a flag has an empty value")
-	case line.command == "":
+	case name == "":
 		return line, usagef("say what to look at")
-	case line.command == "help" && len(line.args) > 1:
+	case name == "help" && len(line.args) > 1:
 		return line, usagef("help explains one command at a time")
-	case line.command == "help":
+	case name == "help":
 		line.help, line.topic = true, strings.Join(line.args, "")
-	case count(line.args, "-") > 1:
+		return line, nil
+	case len(slices.DeleteFunc(slices.Clone(line.args), func(word string) bool { return word != "-" })) > 1:
 		return line, usagef("- may be given once: standard input is read only once")
 	case line.options.timeout <= 0:
 		return line, usagef("--timeout must be more than nothing")
 	}
+	for i, arg := range line.args {
+		url, err := line.options.URL(arg)
+		if err != nil {
+			return line, usagef("%v", err)
+		}
+		if sites {
+			url = siteURL(url)
+		}
+		line.args[i] = url
+	}
 	return line, nil
+}
+
+// siteURL returns the https URL of a site that is named as people do: example.com. Other words stay as they
+// are.
+func siteURL(word string) string {
+	if _, err := domain.Parse("https://" + word); err != nil || strings.Contains(word, "://") {
+		return word
+	}
+	return "https://" + word
 }
 
 // isEmpty tells an empty value, or a flag with one: most often a variable of a
@@ -108,14 +129,16 @@ func newFlags(name string) *flag.FlagSet {
 func split(args []string) (given, words []string) {
 	known := allFlags()
 	for i := 0; i < len(args); i++ {
-		switch name, isFlag := flagName(args[i]); {
-		case args[i] == "--":
+		word := args[i]
+		switch {
+		case word == "--":
 			return given, append(words, args[i+1:]...)
-		case !isFlag:
-			words = append(words, args[i])
+		case len(word) < 2 || word[0] != '-': // "-" is a word
+			words = append(words, word)
 		default:
-			given = append(given, args[i])
-			if f := known.Lookup(name); f != nil && !isBool(f) && i+1 < len(args) {
+			given = append(given, word)
+			// The name of --name=value is not a known one, since the value is in the word already.
+			if f := known.Lookup(strings.TrimPrefix(word[1:], "-")); f != nil && !isBool(f) && i+1 < len(args) {
 				i++
 				given = append(given, args[i])
 			}
@@ -124,14 +147,18 @@ func split(args []string) (given, words []string) {
 	return given, words
 }
 
+// commonFlags returns the flags that every command takes.
+func commonFlags() *flag.FlagSet {
+	set := newFlags("")
+	new(options).declare(set)
+	return set
+}
+
 // allFlags is the union of the flags of all commands.
 func allFlags() *flag.FlagSet {
-	all := newFlags("")
-	new(options).declare(all)
+	all := commonFlags()
 	for _, c := range commands() {
-		own := newFlags(c.name)
-		c.build(own)
-		own.VisitAll(func(f *flag.Flag) {
+		c.flags().VisitAll(func(f *flag.Flag) {
 			if all.Lookup(f.Name) == nil {
 				all.Var(f.Value, f.Name, f.Usage)
 			}
@@ -140,27 +167,9 @@ func allFlags() *flag.FlagSet {
 	return all
 }
 
-// flagName returns the name of a flag; with "--name=value" it is not a known one,
-// since the value is in the word already. "-" is a word.
-func flagName(word string) (string, bool) {
-	if len(word) < 2 || word[0] != '-' {
-		return "", false
-	}
-	return strings.TrimPrefix(word[1:], "-"), true
-}
-
 func isBool(f *flag.Flag) bool {
 	b, ok := f.Value.(interface{ IsBoolFlag() bool })
 	return ok && b.IsBoolFlag()
-}
-
-func count(words []string, word string) (n int) {
-	for _, w := range words {
-		if w == word {
-			n++
-		}
-	}
-	return n
 }
 
 // repeated is a flag that may be given several times.

@@ -60,26 +60,20 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		}
 		return exitAccepted
 	}
-
-	s := newSession(line.options, stdin, stdout)
-	s.stderr, s.progress = stderr, newProgress(stderr)
-	s.asks = isTerminal(stderr) && isTerminalReader(stdin)
-	defer s.close()
-	if line.args, err = s.siteArgs(line.args, line.sites); err != nil {
-		return misused(stderr, line.topic, err)
-	}
 	if skipped := line.options.Skipped(); len(skipped) > 0 {
 		fmt.Fprintf(stderr, "DEVELOPMENT MODE. Not checked:\n  - %s\n", strings.Join(skipped, "\n  - "))
 	}
-	if _, err = s.Host(); err == nil { // a network flag that is wrong is wrong for every command
+	s, err := newSession(line.options, stdin, stdout, stderr)
+	if err == nil { // a network flag that is wrong is wrong for every command
+		defer s.close()
 		err = errors.Join(line.action(ctx, s, line.args), s.writeHTML())
 	}
-	var usage *usageError
+	var usage usageError
 	switch {
 	case errors.As(err, &usage):
 		return misused(stderr, line.topic, err)
 	case err != nil:
-		fmt.Fprintf(stderr, "lookleap %s: %s\n", line.command, visible(err.Error()))
+		fmt.Fprintf(stderr, "lookleap %s: %s\n", line.topic, visible(err.Error()))
 		return exitRefused
 	case s.report != nil:
 		return s.report.exit()
@@ -98,46 +92,20 @@ func misused(stderr io.Writer, topic string, err error) int {
 }
 
 // usageError is a command line that cannot be carried out.
-type usageError struct{ message string }
+type usageError string
 
-func (e *usageError) Error() string { return e.message }
+func (e usageError) Error() string             { return string(e) }
+func (e usageError) ReasonCode() lookleap.Code { return lookleap.CodeUsage }
 
-// ReasonCode returns [lookleap.CodeUsage].
-func (e *usageError) ReasonCode() lookleap.Code { return lookleap.CodeUsage }
-
-func usagef(format string, args ...any) error {
-	return &usageError{fmt.Sprintf(format, args...)}
-}
+func usagef(format string, args ...any) error { return usageError(fmt.Sprintf(format, args...)) }
 
 // commands is what lookleap can look at, in the order of its help.
 func commands() []command {
 	return []command{
-		urlCommand(),
-		dnsCommand(),
-		wellknownCommand(),
-		agentstxtCommand(),
-		anmlCommand(),
-		skillCommand(),
-		skillsCommand(),
-		lockCommand(),
-		policyCommand(),
-		feedCommand(),
-		trustCommand(),
-		recordCommand(),
-		manifestCommand(),
-		replayCommand(),
-		aiuriCommand(),
-		aiipCommand(),
-		jwsCommand(),
-		receiptCommand(),
-		ledgerCommand(),
-		siteCommand(),
-		doctorCommand(),
-		publishCommand(),
-		serveCommand(),
-		codeCommand(),
-		completionCommand(),
-		versionCommand(),
+		urlCommand(), dnsCommand(), wellknownCommand(), agentstxtCommand(), anmlCommand(), skillCommand(), skillsCommand(),
+		lockCommand(), policyCommand(), feedCommand(), trustCommand(), recordCommand(), manifestCommand(), replayCommand(),
+		aiuriCommand(), aiipCommand(), jwsCommand(), receiptCommand(), ledgerCommand(), siteCommand(), doctorCommand(),
+		publishCommand(), serveCommand(), codeCommand(), completionCommand(), versionCommand(),
 	}
 }
 
@@ -159,19 +127,24 @@ type command struct {
 // [usageError], or says why not all of them could be judged.
 type action func(ctx context.Context, s *session, args []string) error
 
+// flags returns the command's own flags. They are parsed for their names only.
+func (c *command) flags() *flag.FlagSet {
+	set := newFlags(c.name)
+	c.build(set)
+	return set
+}
+
 // findCommand returns the command of that name.
-func findCommand(name string) (command, error) {
-	for _, c := range commands() {
-		if c.name == name {
-			return c, nil
-		}
-	}
+func findCommand(name string) (*command, error) {
 	var names []string
 	for _, c := range commands() {
+		if c.name == name {
+			return &c, nil
+		}
 		names = append(names, c.name)
 	}
 	if near := textdiff.Nearest(name, names); near != "" {
-		return command{}, usagef("there is no command %q; did you mean %s?", name, near)
+		return nil, usagef("there is no command %q; did you mean %s?", name, near)
 	}
-	return command{}, usagef("there is no command %q", name)
+	return nil, usagef("there is no command %q", name)
 }

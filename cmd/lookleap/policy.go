@@ -14,8 +14,6 @@ import (
 	"io/fs"
 	"strings"
 
-	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/agentstxt"
 	"github.com/lookleap/lookleap/aiuri"
 	"github.com/lookleap/lookleap/contrib/policy"
 	"github.com/lookleap/lookleap/dvs"
@@ -49,39 +47,22 @@ value: {
 					return err
 				}
 				var rules *policy.Policy
-				err := s.judge(ctx, args[0], func(context.Context) result {
+				err := s.judge(ctx, args[0], func(_ context.Context, file string) result {
 					var err error
-					if rules, err = policy.Load(args[0]); err != nil {
-						return refusePolicy(err)
+					if rules, err = policy.Load(file); err != nil {
+						return refuse(err)
 					}
 					return explainPolicy(rules)
 				})
-				for _, url := range args[1:] {
-					err = errors.Join(err, s.judge(ctx, url, func(context.Context) result {
-						if err := rules.Check(url); err != nil {
-							return refuseSkill(err)
-						}
-						return accept(map[string]string{"url": url}, row{"policy", "allows it"})
-					}))
-				}
-				return err
+				return errors.Join(err, s.each(ctx, args[1:], func(_ context.Context, url string) result {
+					if err := rules.Check(url); err != nil {
+						return refuse(err)
+					}
+					return accept(map[string]string{"url": url}, row{"policy", "allows it"})
+				}))
 			}
 		},
 	}
-}
-
-// refusePolicy is the result of a policy that cannot be read, with the place of the fault.
-func refusePolicy(err error) result {
-	var e *lookleap.Error
-	if !errors.As(err, &e) {
-		return refuse(err)
-	}
-	r := refuseAt(lookleap.Finding{Severity: lookleap.SeverityError, Code: e.Code, Message: e.Message, Fix: e.Fix, Position: e.Position})
-	if e.Err != nil {
-		r.Message = fmt.Sprintf("%s: %v", e.Message, e.Err)
-		r.Findings[0].Message = r.Message
-	}
-	return r
 }
 
 func explainPolicy(p *policy.Policy) result {
@@ -92,37 +73,10 @@ func explainPolicy(p *policy.Policy) result {
 	r := accept(value{p.Name(), p.Explain()}, row{"policy", plaintext.Quote(p.Name(), 200)})
 	for _, file := range p.Explain() {
 		for _, sentence := range file.Sentences {
-			r.rows = append(r.rows, row{plaintext.Quote(file.Name, 14), sentence})
+			r.row(plaintext.Quote(file.Name, 14), sentence)
 		}
 	}
 	return r
-}
-
-// webToken is the product token under which --web reads robots.txt.
-const webToken = "lookleap"
-
-// policyFlags adds the flags by which a command reads the policies of sites. The result
-// returns their options once the flags are parsed.
-func policyFlags(flags *flag.FlagSet) func() agentstxt.Options {
-	var o agentstxt.Options
-	var web, ignore bool
-	var token string
-	flags.BoolVar(&web, "web", false, "the preset for the web as it is: ignore files of other formats and obey robots.txt")
-	flags.StringVar(&token, "robots", "", "obey robots.txt too, as the program with this `TOKEN`")
-	flags.BoolVar(&ignore, "foreign-ignore", false, "treat files of other formats with this name as no policy")
-	flags.BoolVar(&o.Strict, "strict", false, "restrict also where an answer is probably no policy")
-	return func() agentstxt.Options {
-		if token == "" && web {
-			token = webToken
-		}
-		if token != "" {
-			o.Robots.Tokens = []string{token}
-		}
-		if web || ignore {
-			o.Foreign = agentstxt.ForeignIgnore
-		}
-		return o
-	}
 }
 
 func feedCommand() command {
@@ -165,51 +119,39 @@ value: {"sequence", "updated", "withdrawn": [{"kind", "value", "reason", "time"}
 				if entry != "" || key != "" {
 					return publishFeed(ctx, s, args, entry, reason, key)
 				}
-				verify, err := feedVerifier(jwks)
-				if err != nil {
-					return err
+				verify := func(content []byte) ([]byte, error) { return content, nil }
+				if jwks != "" { // as a policy with these keys does
+					keys, _, err := readKeys(jwks)
+					if err != nil {
+						return err
+					}
+					verify = func(content []byte) ([]byte, error) {
+						return policy.Feed{Keys: keys}.Verify(content, func(string) bool { return false })
+					}
 				}
-				return s.each(ctx, args, func(ctx context.Context, word string) result { return readFeed(ctx, s, word, verify) })
+				return s.words(ctx, args, func(ctx context.Context, word string) result {
+					content, err := s.read(ctx, word)
+					if err == nil {
+						content, err = verify(content)
+					}
+					if err != nil {
+						return refuse(err)
+					}
+					feed, err := dvs.ParseWithdrawals(content)
+					if err != nil {
+						return refuse(err)
+					}
+					return acceptFeed(feed)
+				})
 			}
 		},
 	}
 }
 
-// feedVerifier returns a function that returns the feed in a file: the payload, if it has to be
-// signed with one of some keys, as a policy with these keys verifies it.
-func feedVerifier(jwks string) (func([]byte) ([]byte, error), error) {
-	if jwks == "" {
-		return func(content []byte) ([]byte, error) { return content, nil }, nil
-	}
-	keys, _, err := readKeys(jwks)
-	if err != nil {
-		return nil, err
-	}
-	return func(content []byte) ([]byte, error) {
-		return policy.Feed{Keys: keys}.Verify(content, func(string) bool { return false })
-	}, nil
-}
-
-// readFeed reads a feed from a file or a URL, and verifies its signature.
-func readFeed(ctx context.Context, s *session, word string, verify func([]byte) ([]byte, error)) result {
-	content, err := s.read(ctx, word)
-	if err == nil {
-		content, err = verify(content)
-	}
-	if err != nil {
-		return refuse(err)
-	}
-	feed, err := dvs.ParseWithdrawals(content)
-	if err != nil {
-		return refusePolicy(err)
-	}
-	return acceptFeed(feed)
-}
-
 func acceptFeed(feed *dvs.Withdrawals) result {
 	r := accept(feed, row{"sequence", fmt.Sprint(feed.Sequence)}, row{"entries", fmt.Sprint(len(feed.Entries))})
 	for _, e := range feed.Entries {
-		r.rows = append(r.rows, row{string(e.Kind), plaintext.Quote(e.Value, 200) + ", because " + plaintext.Quote(e.Reason, 200)})
+		r.row(string(e.Kind), plaintext.Quote(e.Value, 200)+", because "+plaintext.Quote(e.Reason, 200))
 	}
 	return r
 }
@@ -232,52 +174,39 @@ func publishFeed(ctx context.Context, s *session, args []string, entry, reason, 
 			return usagef("--sign: %v", err)
 		}
 	}
-	host, err := s.Host()
-	if err != nil {
-		return err
-	}
-	return s.judge(ctx, args[0], func(context.Context) result {
-		feed, content, err := storedFeed(args[0], entry == "")
-		if err != nil {
-			return refusePolicy(err)
+	return s.judge(ctx, args[0], func(_ context.Context, file string) result {
+		var feed *dvs.Withdrawals // a missing file begins a feed
+		content, err := readFile(file)
+		if err == nil {
+			feed, err = dvs.ParseWithdrawals(content)
+		}
+		if err != nil && (entry == "" || !errors.Is(err, fs.ErrNotExist)) {
+			return refuse(err)
 		}
 		if entry != "" {
-			now := host.Time().UTC()
+			now := s.host.Time().UTC()
 			added := dvs.Withdrawal{Kind: dvs.WithdrawalKind(kind), Value: value, Reason: reason, Time: now}
 			if feed, err = feed.Add(added, now); err != nil {
-				return refusePolicy(err)
+				return refuse(err)
 			}
 			if content, err = json.MarshalIndent(feed, "", "  "); err == nil {
 				content = append(content, '\n')
-				err = filestore.WriteWhole(args[0], content, 0o644, true)
+				err = filestore.WriteWhole(file, content, 0o644, true)
 			}
 			if err != nil {
-				return refuse(coded{lookleap.CodeIO, err})
+				return refuse(ioError{err})
 			}
 		}
 		r := acceptFeed(feed)
 		if keyFile != "" {
-			keys, err := signFeed(args[0]+".jws", content, key)
+			keys, err := signFeed(file+".jws", content, key)
 			if err != nil {
 				return refuse(err)
 			}
-			r.rows = append(r.rows, row{"signed", args[0] + ".jws"}, row{"key", key.ID}, row{"key set", string(keys)})
+			r.rows = append(r.rows, row{"signed", file + ".jws"}, row{"key", key.ID}, row{"key set", string(keys)})
 		}
 		return r
 	})
-}
-
-// storedFeed reads a feed from a file. A missing file is an empty feed unless it has to exist.
-func storedFeed(name string, exists bool) (*dvs.Withdrawals, []byte, error) {
-	content, err := readFile(name)
-	if errors.Is(err, fs.ErrNotExist) && !exists {
-		return nil, nil, nil
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	feed, err := dvs.ParseWithdrawals(content)
-	return feed, content, err
 }
 
 // signFeed writes a signed feed, and returns the JWK Set that verifies it.
@@ -291,17 +220,17 @@ func signFeed(name string, content []byte, key aiuri.SigningKey) ([]byte, error)
 		return nil, err
 	}
 	if err := filestore.WriteWhole(name, []byte(signed.JWS+"\n"), 0o644, true); err != nil {
-		return nil, coded{lookleap.CodeIO, err}
+		return nil, ioError{err}
 	}
 	return ring.JWKS(), nil
 }
 
 // readSigningKey reads a private key in PEM form, as openssl writes it. Its name is derived from
 // its public part, so that another key never has it.
-func readSigningKey(name string) (aiuri.SigningKey, error) {
+func readSigningKey(name string) (key aiuri.SigningKey, err error) {
 	content, err := readFile(name)
 	if err != nil {
-		return aiuri.SigningKey{}, err
+		return key, err
 	}
 	for block, rest := pem.Decode(content); block != nil; block, rest = pem.Decode(rest) {
 		var parsed any
@@ -314,18 +243,15 @@ func readSigningKey(name string) (aiuri.SigningKey, error) {
 			continue
 		}
 		if err != nil {
-			return aiuri.SigningKey{}, err
+			return key, err
 		}
 		private, ok := parsed.(crypto.Signer)
 		if !ok {
-			return aiuri.SigningKey{}, errors.New("the key cannot sign; make one with openssl genpkey -algorithm ed25519")
+			return key, errors.New("the key cannot sign; make one with openssl genpkey -algorithm ed25519")
 		}
 		public, err := x509.MarshalPKIXPublicKey(private.Public())
-		if err != nil {
-			return aiuri.SigningKey{}, err
-		}
 		sum := sha256.Sum256(public)
-		return aiuri.SigningKey{ID: base64.RawURLEncoding.EncodeToString(sum[:]), Private: private}, nil
+		return aiuri.SigningKey{ID: base64.RawURLEncoding.EncodeToString(sum[:]), Private: private}, err
 	}
-	return aiuri.SigningKey{}, errors.New("the file has no private key in PEM form; make one with openssl genpkey -algorithm ed25519")
+	return key, errors.New("the file has no private key in PEM form; make one with openssl genpkey -algorithm ed25519")
 }

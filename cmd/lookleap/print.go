@@ -27,25 +27,24 @@ func newPrinter(w io.Writer, asJSON, noColor bool) printer {
 	if asJSON {
 		return jsonPrinter{w}
 	}
-	p := &textPrinter{w: w}
+	colour := !noColor && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && isTerminal(w)
+	return &textPrinter{w: w, colour: colour, width: widthOf(w, 0)}
+}
+
+// isTerminal reports whether a person types what is read, or sees what is written.
+func isTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// widthOf returns the columns of the terminal that is written to, or another number if there is none.
+func widthOf(w io.Writer, other int) int {
 	if isTerminal(w) {
-		p.colour = !noColor && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 		if width, _, err := term.GetSize(int(w.(*os.File).Fd())); err == nil {
-			p.width = width
+			return width
 		}
 	}
-	return p
-}
-
-// isTerminalReader reports whether a person types what is read.
-func isTerminalReader(r io.Reader) bool {
-	f, ok := r.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
-}
-
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
+	return other
 }
 
 // filterPrinter is the printer of a command in a pipeline: it writes what the command made and
@@ -118,26 +117,38 @@ func (p *textPrinter) print(r result) error {
 		b.WriteByte('\n')
 	}
 	p.after = true
-	answer, colour := "no ", red
+	line := func(label, text string) { fmt.Fprintf(&b, "     %s%s\n", label, visible(text)) }
+	answer := "no "
+	colour := red
 	if r.OK {
 		answer, colour = "yes", green
 	}
-	p.paint(&b, colour, answer)
-	fmt.Fprintf(&b, "  %s\n", plaintext.Quote(r.Input, maxShown))
+	if p.colour {
+		answer = colour + answer + plain
+	}
+	fmt.Fprintf(&b, "%s  %s\n", answer, plaintext.Quote(r.Input, maxShown))
 	if !r.OK {
-		fmt.Fprintf(&b, "     %s (%s)\n", visible(oneLine(r.Message)), visible(string(r.Code)))
+		line("", oneLine(r.Message)+" ("+string(r.Code)+")")
 	} else if r.Message != accepted {
-		fmt.Fprintf(&b, "     %s\n", visible(r.Message))
+		line("", r.Message)
 	}
 	for _, f := range r.Findings {
-		writeFinding(&b, f, r.Message)
+		place := f.Position.String()
+		if f.Message != r.Message {
+			line("", strings.TrimSpace(f.Severity.String()+" "+place)+": "+oneLine(f.Message))
+		} else if place != "" { // the message was printed
+			line("at  ", place)
+		}
+		if f.Fix != "" {
+			line("fix ", f.Fix)
+		}
 	}
 	for _, row := range r.rows {
-		fmt.Fprintf(&b, "     %-18s %s\n", visible(row.label), visible(row.text))
+		line(fmt.Sprintf("%-18s ", visible(row.label)), row.text)
 	}
 	if r.Verdict != nil {
-		for line := range strings.Lines(r.Verdict.String()) {
-			fmt.Fprintf(&b, "     %s\n", visible(strings.TrimSuffix(line, "\n")))
+		for text := range strings.Lines(r.Verdict.String()) {
+			line("", strings.TrimSuffix(text, "\n"))
 		}
 	}
 	_, err := io.WriteString(p.w, wrap(b.String(), p.width))
@@ -153,20 +164,6 @@ func oneLine(message string) string {
 	return first + ": " + strings.ReplaceAll(causes, "\n\t", "; ")
 }
 
-// writeFinding prints a finding; one that repeats the message prints place and fix only.
-func writeFinding(b *strings.Builder, f lookleap.Finding, message string) {
-	place := f.Position.String()
-	switch {
-	case f.Message != message:
-		fmt.Fprintf(b, "     %s: %s\n", visible(strings.TrimSpace(f.Severity.String()+" "+place)), visible(oneLine(f.Message)))
-	case place != "":
-		fmt.Fprintf(b, "     at  %s\n", visible(place))
-	}
-	if f.Fix != "" {
-		fmt.Fprintf(b, "     fix %s\n", visible(f.Fix))
-	}
-}
-
 // The two colours that mean something; words say the same without them.
 const (
 	green = "\x1b[32m"
@@ -174,27 +171,13 @@ const (
 	plain = "\x1b[0m"
 )
 
-func (p *textPrinter) paint(b *strings.Builder, colour, word string) {
-	if p.colour {
-		word = colour + word + plain
-	}
-	b.WriteString(word)
+// visible keeps a sentence to one line that moves no cursor and hides nothing, whatever it quotes.
+func visible(s string) string {
+	return plaintext.Isolate(plaintext.Line(withoutIsolates.Replace(s)))
 }
 
-// visible keeps a sentence of ours to one line that moves no cursor, whatever it
-// quotes. What others wrote is quoted before, by package plaintext.
-func visible(s string) string {
-	var b strings.Builder
-	for _, r := range s {
-		switch {
-		case unicode.IsPrint(r):
-			b.WriteRune(r)
-		case r != '\u2068' && r != '\u2069': // isolates, which are placed below
-			fmt.Fprintf(&b, `\u{%X}`, r)
-		}
-	}
-	return plaintext.Isolate(b.String())
-}
+// withoutIsolates removes the isolates of texts that package plaintext has shown before.
+var withoutIsolates = strings.NewReplacer("\u2068", "", "\u2069", "")
 
 // wrap breaks lines between words, so that none is wider than the width. A continued line begins
 // where the text of its line begins, after a name in a column. A word that is wider than the width,
@@ -254,7 +237,7 @@ const patience = 700 * time.Millisecond
 // progress tells people at a terminal what takes so long. Its line is on standard error and
 // disappears when the result comes.
 type progress struct {
-	w io.Writer // nil: not a terminal
+	w io.Writer // io.Discard if it is not a terminal
 
 	mu    sync.Mutex
 	input string // what is judged; "": nothing
@@ -266,18 +249,15 @@ func newProgress(stderr io.Writer) *progress {
 	if isTerminal(stderr) {
 		return &progress{w: stderr}
 	}
-	return &progress{}
+	return &progress{w: io.Discard}
 }
 
 // working says what is worked on, if it takes longer than people wait for
 // without wondering. The function that it returns ends that.
-func (p *progress) working(input string, patience time.Duration) (done func()) {
-	if p.w == nil {
-		return func() {}
-	}
+func (p *progress) working(input string) (done func()) {
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.input, p.check = input, ""
-	p.mu.Unlock()
 	timer := time.AfterFunc(patience, func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -298,9 +278,6 @@ func (p *progress) working(input string, patience time.Duration) (done func()) {
 
 // step names the check that runs now.
 func (p *progress) step(check string) {
-	if p.w == nil {
-		return
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.check = check
@@ -311,9 +288,9 @@ func (p *progress) step(check string) {
 
 func (p *progress) show() {
 	p.shown = true
-	fmt.Fprintf(p.w, "\r\x1b[Klooking at %s", plaintext.Quote(p.input, 60))
+	text := "looking at " + plaintext.Quote(p.input, 60)
 	if p.check != "" {
-		fmt.Fprintf(p.w, ": %s", p.check)
+		text += ": " + p.check
 	}
-	fmt.Fprint(p.w, " …")
+	fmt.Fprintf(p.w, "\r\x1b[K%s …", text)
 }

@@ -20,7 +20,7 @@ func TestProgress(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var out strings.Builder
-				done := (&progress{w: &out}).working("https://x.example/\a", patience)
+				done := (&progress{w: &out}).working("https://x.example/\a")
 				time.Sleep(c.takes)
 				done()
 				if out.String() != c.want {
@@ -33,7 +33,7 @@ func TestProgress(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var out strings.Builder
 			p := &progress{w: &out}
-			done := p.working("x", patience)
+			done := p.working("x")
 			p.step("address")
 			time.Sleep(2 * patience)
 			p.step("skills")
@@ -43,7 +43,7 @@ func TestProgress(t *testing.T) {
 			}
 		})
 	})
-	if newProgress(io.Discard).w != nil {
+	if newProgress(&strings.Builder{}).w != io.Discard {
 		t.Error("a pipe is told")
 	}
 }

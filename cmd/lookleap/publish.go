@@ -8,7 +8,6 @@ import (
 	"flag"
 	"fmt"
 	"io/fs"
-	"net"
 	"net/http"
 	"os"
 	"path"
@@ -70,7 +69,7 @@ value: {"files": [{"path", "type", "bytes"}], "dns": the lines for the zone}`,
 				}
 				out = cmp.Or(check, out, filepath.Join(args[0], "public"))
 				p := &publication{source: os.DirFS(args[0]), origin: u.Origin(), host: u.Host(), now: s.options.Now(), old: os.DirFS(out)}
-				fail := s.judge(ctx, args[0], func(context.Context) result { return p.publish(out, check != "") })
+				fail := s.judge(ctx, args[0], func(context.Context, string) result { return p.publish(out, check != "") })
 				if fail != nil || listen == "" || len(p.files) == 0 {
 					return fail
 				}
@@ -97,23 +96,23 @@ const listName = ".lookleap-files"
 // publish builds all files, and writes or compares them.
 func (p *publication) publish(out string, check bool) result {
 	if err := p.build(); err != nil {
-		var broken *lookleap.Error
-		if errors.As(err, &broken) {
-			r := refuseDocument(broken)
-			if broken.Subject != "" {
-				r.Message = broken.Subject + ": " + r.Message
-				r.Findings[0].Message, r.Findings[0].Path = r.Message, broken.Subject+r.Findings[0].Path
+		broken := &lookleap.Error{Code: lookleap.CodeIO, Err: err}
+		errors.As(err, &broken)
+		r := refuse(broken)
+		if broken.Subject != "" {
+			r.Message = broken.Subject + ": " + r.Message
+			for i := range r.Findings {
+				r.Findings[i].Message, r.Findings[i].Path = r.Message, broken.Subject+r.Findings[i].Path
 			}
-			return r.with(p.findings...)
 		}
-		return refuse(coded{lookleap.CodeIO, err})
+		return r.with(p.findings...)
 	}
 	value := publishValue{Files: []publishedFile{}, DNS: p.dns}
 	r := accept(nil).with(p.findings...)
 	var list bytes.Buffer
 	for _, f := range p.files {
 		value.Files = append(value.Files, publishedFile{"/" + f.path, f.mediaType, len(f.content)})
-		r.rows = append(r.rows, row{"file", "/" + plaintext.Line(f.path)})
+		r.rows = append(r.rows, row{"file", "/" + f.path})
 		fmt.Fprintln(&list, f.path)
 	}
 	for _, line := range p.dns {
@@ -127,13 +126,13 @@ func (p *publication) publish(out string, check bool) result {
 		err = writeFiles(out, all, changed)
 	}
 	if err != nil {
-		return refuse(coded{lookleap.CodeIO, err})
+		return refuse(ioError{err})
 	}
 	switch {
 	case check && len(changed) > 0:
 		r.OK, r.Code = false, lookleap.CodeStale
 		r.Message = plaintext.Plural(len(changed), "file differs", "files differ") + ": " + strings.Join(changed[:min(len(changed), 5)], ", ")
-		r = r.with(lookleap.Finding{Severity: lookleap.SeverityError, Code: lookleap.CodeStale, Message: r.Message, Fix: "run lookleap publish with --out in the place of --check"})
+		r = r.with(lookleap.Finding{Code: lookleap.CodeStale, Message: r.Message, Fix: "run lookleap publish with --out in the place of --check"})
 	case check:
 		r.Message = "the files are those of the directory"
 	default:
@@ -202,13 +201,9 @@ func openOut(out string) (*os.Root, error) {
 
 // serveFiles serves the files with their media types.
 func (s *session) serveFiles(ctx context.Context, address string, p *publication) error {
-	l, err := net.Listen("tcp", address)
+	l, err := listen("--serve", address)
 	if err != nil {
-		return usagef("--serve: %v; use a port that is free: port 0 is any", err)
-	}
-	if !webpage.IsLoopback(l.Addr()) {
-		_ = l.Close()
-		return usagef("--serve: %s is not an address of the loopback interface", address)
+		return err
 	}
 	fmt.Fprintf(s.stdout, "The files are at http://%[1]s. Try: lookleap doctor --dev %[1]s. Control-C ends the program.\n", l.Addr())
 	return webpage.Serve(ctx, l, p)

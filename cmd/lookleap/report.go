@@ -39,12 +39,8 @@ func reportFlags(flags *flag.FlagSet) *report {
 	return r
 }
 
-// add notes a result.
-func (r *report) add(one result) {
-	if r != nil {
-		r.results = append(r.results, one)
-	}
-}
+// asked reports whether a report was asked for.
+func (r *report) asked() bool { return r.sarif != "" || r.summary != "" || r.github }
 
 // write writes what the flags ask for.
 func (r *report) write(stdout io.Writer) error {
@@ -71,27 +67,17 @@ func (r *report) write(stdout io.Writer) error {
 	return errors.Join(errs...)
 }
 
-// Outcomes of one input. The exit codes of commands that report tell them apart.
-type outcome uint8
-
-const (
-	passed outcome = iota
-	refusedOutcome
-	changedOutcome
-	uncheckedOutcome
-)
-
-// outcome says what became of an input.
-func (r *result) outcome() outcome {
+// exit returns the exit code for one input.
+func (r *result) exit() int {
 	switch {
 	case r.OK:
-		return passed
+		return exitAccepted
 	case r.changed:
-		return changedOutcome
+		return exitChanged
 	case slices.Contains(uncheckedCodes, r.Code):
-		return uncheckedOutcome
+		return exitUnchecked
 	}
-	return refusedOutcome
+	return exitRefused
 }
 
 // uncheckedCodes say that something could not be found out: another run may succeed.
@@ -104,20 +90,12 @@ var uncheckedCodes = []lookleap.Code{
 
 // exit returns the exit code for all results: the most serious one counts.
 func (r *report) exit() int {
-	code := exitAccepted
-	for i := range r.results {
-		switch r.results[i].outcome() {
-		case refusedOutcome:
-			return exitRefused
-		case uncheckedOutcome:
-			code = exitUnchecked
-		case changedOutcome:
-			if code != exitUnchecked {
-				code = exitChanged
-			}
+	for _, code := range []int{exitRefused, exitUnchecked, exitChanged} {
+		if slices.ContainsFunc(r.results, func(one result) bool { return one.exit() == code }) {
+			return code
 		}
 	}
-	return code
+	return exitAccepted
 }
 
 // reported is one finding with its place, for all forms of report.
@@ -132,7 +110,7 @@ func (r *report) findings(of *result) (all []reported) {
 		all = append(all, r.placed(of, f))
 	}
 	if !of.OK && !slices.ContainsFunc(of.Findings, func(f lookleap.Finding) bool { return f.Code == of.Code }) {
-		all = append(all, r.placed(of, lookleap.Finding{Severity: lookleap.SeverityError, Code: of.Code, Message: of.Message}))
+		all = append(all, r.placed(of, lookleap.Finding{Code: of.Code, Message: of.Message}))
 	}
 	return all
 }
@@ -198,8 +176,7 @@ func (r *report) annotations() string {
 	var b strings.Builder
 	for i := range r.results {
 		for _, f := range r.findings(&r.results[i]) {
-			word := map[lookleap.Severity]string{lookleap.SeverityError: "error", lookleap.SeverityWarning: "warning"}[f.Severity]
-			fmt.Fprintf(&b, "::%s ", cmp.Or(word, "notice"))
+			fmt.Fprintf(&b, "::%s ", f.level("notice"))
 			if f.uri != "" {
 				fmt.Fprintf(&b, "file=%s,", annotationValue(f.uri))
 			}
@@ -232,7 +209,7 @@ func (all *report) markdown() string {
 	var b strings.Builder
 	for i := range all.results {
 		r := &all.results[i]
-		word := [...]string{"accepted", "refused", "changed", "could not be checked"}[r.outcome()]
+		word := map[int]string{exitAccepted: "accepted", exitRefused: "refused", exitChanged: "changed", exitUnchecked: "could not be checked"}[r.exit()]
 		fmt.Fprintf(&b, "### %s: %s\n\n", codeSpan(r.Input), word)
 		if !r.OK {
 			fmt.Fprintf(&b, "%s (`%s`)\n\n", codeSpan(r.Message), r.Code)
@@ -265,106 +242,64 @@ func longestTicks(text string) (most int) {
 	return most
 }
 
-// The parts of SARIF 2.1.0 that a report uses.
-type (
-	sarifLog struct {
-		Schema  string     `json:"$schema"`
-		Version string     `json:"version"`
-		Runs    []sarifRun `json:"runs"`
+// level returns the word of SARIF and GitHub for the severity; below a warning they differ.
+func (f *reported) level(low string) string {
+	switch f.Severity {
+	case lookleap.SeverityError:
+		return "error"
+	case lookleap.SeverityWarning:
+		return "warning"
 	}
-	sarifRun struct {
-		Tool        sarifTool         `json:"tool"`
-		Invocations []sarifInvocation `json:"invocations"`
-		Results     []sarifResult     `json:"results"`
-		ColumnKind  string            `json:"columnKind"`
-	}
-	sarifTool struct {
-		Driver sarifDriver `json:"driver"`
-	}
-	sarifDriver struct {
-		Name    string      `json:"name"`
-		Version string      `json:"version"`
-		URI     string      `json:"informationUri"`
-		Rules   []sarifRule `json:"rules"`
-	}
-	sarifRule struct {
-		ID    string       `json:"id"`
-		Short sarifMessage `json:"shortDescription"`
-	}
-	sarifMessage struct {
-		Text string `json:"text"`
-	}
-	sarifInvocation struct {
-		Successful    bool                `json:"executionSuccessful"`
-		Notifications []sarifNotification `json:"toolExecutionNotifications,omitempty"`
-	}
-	sarifNotification struct {
-		Level   string       `json:"level"`
-		Message sarifMessage `json:"message"`
-	}
-	sarifResult struct {
-		RuleID       string            `json:"ruleId"`
-		RuleIndex    int               `json:"ruleIndex"`
-		Level        string            `json:"level"`
-		Message      sarifMessage      `json:"message"`
-		Locations    []sarifLocation   `json:"locations,omitempty"`
-		Fingerprints map[string]string `json:"partialFingerprints"`
-	}
-	sarifLocation struct {
-		Physical sarifPhysical `json:"physicalLocation"`
-	}
-	sarifPhysical struct {
-		Artifact sarifArtifact `json:"artifactLocation"`
-		Region   *sarifRegion  `json:"region,omitempty"`
-	}
-	sarifArtifact struct {
-		URI string `json:"uri"`
-	}
-	sarifRegion struct {
-		Line   int `json:"startLine"`
-		Column int `json:"startColumn,omitempty"`
-	}
-)
+	return low
+}
 
-// sarifLog returns the results as a SARIF log. What could not be checked is a notification of
+// object is an object of a SARIF log.
+type object map[string]any
+
+// sarifLog returns the results as a SARIF 2.1.0 log. What could not be checked is a notification of
 // the run, which then counts as failed: it is not a finding about the skill.
-func (all *report) sarifLog() sarifLog {
-	run := sarifRun{Tool: sarifTool{sarifDriver{"lookleap", buildVersion(), "https://github.com/lookleap/lookleap", []sarifRule{}}},
-		Results: []sarifResult{}, ColumnKind: "unicodeCodePoints"}
-	done := sarifInvocation{Successful: true}
-	rules := map[lookleap.Code]int{}
+func (all *report) sarifLog() object {
+	rules, results := []object{}, []object{}
+	var notifications []object
+	indexOf := map[lookleap.Code]int{}
 	for i := range all.results {
 		r := &all.results[i]
-		if r.outcome() == uncheckedOutcome {
-			done.Successful = false
-			done.Notifications = append(done.Notifications, sarifNotification{"error",
-				sarifMessage{fmt.Sprintf("%s could not be checked: %s (%s)", r.Input, r.Message, r.Code)}})
+		if r.exit() == exitUnchecked {
+			text := fmt.Sprintf("%s could not be checked: %s (%s)", r.Input, r.Message, r.Code)
+			notifications = append(notifications, object{"level": "error", "message": object{"text": text}})
 			continue
 		}
 		for _, f := range all.findings(r) {
-			index, known := rules[f.Code]
-			if !known {
-				index = len(rules)
-				rules[f.Code] = index
-				run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{string(f.Code), sarifMessage{f.Code.Title()}})
+			if _, known := indexOf[f.Code]; !known {
+				indexOf[f.Code] = len(rules)
+				rules = append(rules, object{"id": f.Code, "shortDescription": object{"text": f.Code.Title()}})
 			}
-			level := map[lookleap.Severity]string{lookleap.SeverityError: "error", lookleap.SeverityWarning: "warning"}[f.Severity]
-			if level == "" {
-				level = "note"
+			one := object{
+				"ruleId": f.Code, "ruleIndex": indexOf[f.Code], "level": f.level("note"), "message": object{"text": f.text()},
+				"partialFingerprints": object{"lookleap/v1": lookleap.Digest([]byte(string(f.Code) + "\n" + f.uri + "\n" + f.Message))},
 			}
-			var locations []sarifLocation
 			if f.uri != "" {
-				locations = []sarifLocation{{sarifPhysical{Artifact: sarifArtifact{f.uri}}}}
+				place := object{"artifactLocation": object{"uri": f.uri}}
 				if f.Line > 0 {
-					locations[0].Physical.Region = &sarifRegion{f.Line, f.Column}
+					region := object{"startLine": f.Line}
+					if f.Column > 0 {
+						region["startColumn"] = f.Column
+					}
+					place["region"] = region
 				}
+				one["locations"] = []object{{"physicalLocation": place}}
 			}
-			run.Results = append(run.Results, sarifResult{RuleID: string(f.Code), RuleIndex: index, Level: level,
-				Message:      sarifMessage{f.text()},
-				Locations:    locations,
-				Fingerprints: map[string]string{"lookleap/v1": lookleap.Digest([]byte(string(f.Code) + "\n" + f.uri + "\n" + f.Message))}})
+			results = append(results, one)
 		}
 	}
-	run.Invocations = []sarifInvocation{done}
-	return sarifLog{"https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json", "2.1.0", []sarifRun{run}}
+	invocation := object{"executionSuccessful": len(notifications) == 0}
+	if len(notifications) > 0 {
+		invocation["toolExecutionNotifications"] = notifications
+	}
+	tool := object{"driver": object{"name": "lookleap", "version": buildVersion(),
+		"informationUri": "https://github.com/lookleap/lookleap", "rules": rules}}
+	return object{
+		"$schema": "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json", "version": "2.1.0",
+		"runs": []object{{"tool": tool, "invocations": []object{invocation}, "results": results, "columnKind": "unicodeCodePoints"}},
+	}
 }

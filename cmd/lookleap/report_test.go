@@ -28,6 +28,29 @@ func lookleapOn(t *testing.T, args ...string) (int, string) {
 	return code, stdout.String() + stderr.String()
 }
 
+// sarifLog has the parts of SARIF that the tests read.
+type sarifLog struct {
+	Version string
+	Runs    []struct {
+		Tool        struct{ Driver struct{ Version string } }
+		Invocations []struct {
+			Successful bool `json:"executionSuccessful"`
+		}
+		Results []struct {
+			RuleID    string
+			Message   struct{ Text string }
+			Locations []struct {
+				Physical struct {
+					Artifact struct{ URI string } `json:"artifactLocation"`
+					Region   *struct {
+						Line int `json:"startLine"`
+					}
+				} `json:"physicalLocation"`
+			}
+		}
+	}
+}
+
 func writeFile(t *testing.T, name, content string) string {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
@@ -82,7 +105,7 @@ func TestReports(t *testing.T) {
 
 // TestReportInjection puts commands of GitHub Actions, Markdown and HTML where a publisher can.
 func TestReportInjection(t *testing.T) {
-	r := refuseAt(findingOf("a`b``\n::error::evil\r\n<script>alert(1)</script> | ![x](https://evil.example/)"))
+	r := refuse(findingOf("a`b``\n::error::evil\r\n<script>alert(1)</script> | ![x](https://evil.example/)"))
 	r.Input = "x\n::add-mask::y,z:"
 	for _, line := range strings.Split(strings.TrimSuffix((&report{results: []result{r}}).annotations(), "\n"), "\n") {
 		if !strings.HasPrefix(line, "::error file=") || strings.Count(line, "::") < 2 {
@@ -247,8 +270,8 @@ func TestFeedSigned(t *testing.T) {
 	}
 }
 
-func findingOf(message string) lookleap.Finding {
-	return lookleap.Finding{Severity: lookleap.SeverityError, Code: "hidden-text", Message: message}
+func findingOf(message string) error {
+	return &lookleap.Error{Code: "hidden-text", Message: message}
 }
 
 // TestSARIFPlaces: each finding is at a file of the checkout, since code hosts refuse reports with places elsewhere.

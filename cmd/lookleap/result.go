@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"slices"
@@ -15,7 +17,9 @@ import (
 	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/fetch"
 	"github.com/lookleap/lookleap/internal/filestore"
+	"github.com/lookleap/lookleap/internal/htmlreport"
 	"github.com/lookleap/lookleap/internal/netguard"
+	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
 // result is what became of one input. It is one line with --json, where all
@@ -29,17 +33,28 @@ type result struct {
 	Value    any                `json:"value"`    // what the input is; the command's help lists the members
 	Verdict  *lookleap.Verdict  `json:"verdict"`  // the whole story, where there was a decision
 
-	rows    []row       // Value for people
-	changed bool        // refused because it is not as it was locked
-	change  *dvs.Change // how, for the summary
-	claims  []claim     // to speak for sites, for the page
-	cause   error       // why the input was refused, if it was an error
-	base    string      // directory of the files that findings are about; "": the input says where they are
-	product []byte      // what a filter prints in the place of the result
+	rows    []row              // Value for people
+	changed bool               // refused because it is not as it was locked
+	change  *dvs.Change        // how, for the summary
+	checks  []htmlreport.Check // for the page
+	picture *htmlreport.Picture
+	cause   error  // why the input was refused, if it was an error
+	base    string // directory of the files that findings are about; "": the input says where they are
+	product []byte // what a filter prints in the place of the result
 }
 
-// row is one line of a result for people.
+// row is one line of a result for people. Printers make it harmless.
 type row struct{ label, text string }
+
+func (r *result) row(label, text string) { r.rows = append(r.rows, row{label, text}) }
+
+// linesOf returns a text as rows without labels.
+func linesOf(text string) (rows []row) {
+	for line := range strings.Lines(text) {
+		rows = append(rows, row{"", strings.TrimRight(line, "\r\n")})
+	}
+	return rows
+}
 
 // accepted is the message of a result that has nothing better to say.
 const accepted = "accepted"
@@ -51,25 +66,61 @@ func accept(value any, rows ...row) result {
 }
 
 // refuse is the result of an input that failed with this error. What the error
-// carries is shown: its reason code, its verdict, its finding.
+// carries is shown: its reason code, its verdict, its place and fix.
 func refuse(err error) result {
 	r := result{Code: lookleap.CodeOf(err), cause: err}
-	message, fix, _ := strings.Cut(err.Error(), " ("+string(r.Code)+")") // which is shown next to it
-	r.Message = message
-	if fix = strings.TrimPrefix(fix, "; "); fix != "" {
-		r = r.with(lookleap.Finding{Severity: lookleap.SeverityError, Code: r.Code, Message: message, Fix: fix})
-	}
 	var no *lookleap.VerifyError
 	if errors.As(err, &no) && no.Verdict != nil {
 		r.Message, r.Verdict, r.Findings = no.Verdict.Summary, no.Verdict, no.Verdict.Findings
+		return r
+	}
+	f := lookleap.Finding{Code: r.Code}
+	var bad *lookleap.Error
+	var url *domain.Error
+	switch {
+	case errors.As(err, &bad) && bad.Code == r.Code:
+		// The place is shown next to the message, and the subject is the input.
+		f.Position, f.Fix = bad.Position, bad.Fix
+		err = &lookleap.Error{Code: bad.Code, Message: bad.Message, Err: bad.Err}
+	case errors.As(err, &url) && lookleap.Code(url.Code) == r.Code:
+		f.Position, f.Fix = lookleap.Position{Line: 1, Column: url.Offset + 1, Offset: url.Offset}, url.Fix
+		r.Message = url.Message
+		if url.Part != "" {
+			r.Message += ", in " + plaintext.Quote(url.Part, 80)
+		}
+	}
+	if r.Message == "" {
+		message, fix, _ := strings.Cut(err.Error(), " ("+string(r.Code)+")") // which is shown next to it
+		r.Message, f.Fix = message, cmp.Or(f.Fix, strings.TrimPrefix(fix, "; "))
+	}
+	if f.Message = r.Message; bad != nil || f.Fix != "" || f.Line > 0 {
+		r = r.with(f)
 	}
 	return r
 }
 
-// refuseAt is the result of an input with a fault at a known place.
-func refuseAt(f lookleap.Finding) result {
-	return result{Code: f.Code, Message: f.Message, Findings: []lookleap.Finding{f}}
+// refuseCause is [refuse] for a verdict whose cause says more: a place and a fix.
+func refuseCause(err error) result {
+	r := refuse(err)
+	if cause := (*lookleap.Error)(nil); r.Verdict != nil && errors.As(err, &cause) {
+		shown := *cause
+		if lookleap.CodeOf(shown.Err) == lookleap.CodeOK { // such as a document that is present
+			shown.Err = nil
+		} else {
+			shown.Err = errors.New(refuse(shown.Err).Message)
+		}
+		verdict := r.Verdict
+		r = refuse(&shown)
+		r.Verdict = verdict
+	}
+	return r
 }
+
+// ioError is the error of a file that cannot be read or written.
+type ioError struct{ error }
+
+func (ioError) ReasonCode() lookleap.Code { return lookleap.CodeIO }
+func (e ioError) Unwrap() error           { return e.error }
 
 // with adds findings that leave the result as it is.
 func (r result) with(findings ...lookleap.Finding) result {
@@ -77,22 +128,15 @@ func (r result) with(findings ...lookleap.Finding) result {
 	return r
 }
 
+// warning returns a finding that does not refuse.
+func warning(code lookleap.Code, message, fix string) lookleap.Finding {
+	return lookleap.Finding{Severity: lookleap.SeverityWarning, Code: code, Message: message, Fix: fix}
+}
+
 // developed is a finding of each result of the development mode, so that no one takes it for a result
 // about the site of that name.
 var developed = lookleap.Finding{Severity: lookleap.SeverityInfo, Code: lookleap.CodeDevelopment,
 	Message: "made in development mode: nothing of the connection was checked"}
-
-// coded adds a reason code to an error.
-type coded struct {
-	code lookleap.Code
-	error
-}
-
-// ReasonCode returns the code, for [lookleap.CodeOf].
-func (c coded) ReasonCode() lookleap.Code { return c.code }
-
-// Unwrap returns the error.
-func (c coded) Unwrap() error { return c.error }
 
 // advise adds what a person at this machine can do about a refused input. The library does not know
 // the flags, so its own fixes do not name them.
@@ -123,43 +167,31 @@ var devCodes = []lookleap.Code{lookleap.Code(domain.CodeNotHTTPS), lookleap.Code
 // fixOf returns the fix of a fault in the URL or the network, "" for other faults.
 func (s *session) fixOf(r *result) string {
 	const ownServer = "if this is a server of your own, add --dev"
-	if !s.options.Dev && slices.Contains(devCodes, r.Code) && hostflags.NeedsDev(r.Input) {
+	text := ""
+	if r.cause != nil {
+		text = r.cause.Error()
+	}
+	port, err := strconv.ParseUint(r.Input, 10, 16)
+	switch {
+	case !s.options.Dev && slices.Contains(devCodes, r.Code) && hostflags.NeedsDev(r.Input):
 		if strings.HasPrefix(r.Input, "http://") {
 			return "write https:// in place of http://; " + ownServer
 		}
 		return ownServer
-	}
-	if fix := s.adviceNetwork(r.cause); fix != "" {
-		return fix
-	}
-	if unreachableDNS(r.cause) {
-		return "check the network of this machine, or ask another DNS server with --dns ADDRESS:53"
-	}
-	if r.Code == lookleap.CodeIO {
-		return adviceFile(r)
-	}
-	if _, err := strconv.ParseUint(r.Input, 10, 16); err == nil && r.Code == lookleap.Code(domain.CodeNotHTTPS) {
-		if s.options.Dev {
-			return "write localhost:" + r.Input
-		}
-		return "write localhost:" + r.Input + ", and add --dev"
-	}
-	return adviceConnection(r.cause)
-}
-
-// adviceNetwork returns the fix of a network that needs a flag: one with a proxy, or with addresses
-// of a VPN in fake-IP mode.
-func (s *session) adviceNetwork(err error) string {
-	if err == nil {
-		return ""
-	}
-	switch text := err.Error(); {
 	case strings.Contains(text, netguard.FakeIP.String()):
 		return "turn the fake-IP mode of the VPN or proxy off for this program, or add --allow " + netguard.FakeIP.String() + "=*"
 	case strings.Contains(text, "HTTPS_PROXY is set") || strings.Contains(text, "https_proxy is set"):
 		return "add --proxy env; if the proxy filters by name, add --proxy-by-name too"
+	case unreachableDNS(r.cause):
+		return "check the network of this machine, or ask another DNS server with --dns ADDRESS:53"
+	case r.Code == lookleap.CodeIO:
+		return adviceFile(r)
+	case err == nil && r.Code == lookleap.Code(domain.CodeNotHTTPS) && s.options.Dev:
+		return fmt.Sprint("write localhost:", port)
+	case err == nil && r.Code == lookleap.Code(domain.CodeNotHTTPS):
+		return fmt.Sprintf("write localhost:%d, and add --dev", port)
 	}
-	return ""
+	return adviceConnection(r.cause)
 }
 
 // adviceFile returns the fix of a file that could not be read, "" if nothing is known.

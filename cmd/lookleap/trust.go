@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"strings"
@@ -12,7 +11,6 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anmltrust"
 	"github.com/lookleap/lookleap/internal/domain"
-	"github.com/lookleap/lookleap/internal/plaintext"
 	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
@@ -53,19 +51,15 @@ value: {
 				if err := withoutStdin(args); err != nil {
 					return err
 				}
-				host, err := s.Host()
-				if err != nil {
-					return err
-				}
 				args[0] = siteURL(args[0])
-				verifier := anmltrust.NewVerifier(host, anmltrust.Rules{})
+				verifier := anmltrust.NewVerifier(s.host, anmltrust.Rules{})
 				verify := verifier.Verify
 				if fresh {
 					verify = verifier.VerifyFresh
 				}
-				return s.judge(ctx, args[0]+" "+args[1], func(ctx context.Context) result {
+				return s.judge(ctx, args[0]+" "+args[1], func(ctx context.Context, _ string) result {
 					if _, err := domain.Parse(args[0]); err != nil && !strings.Contains(args[0], "://") {
-						return refuseDomain("", err) // not served over plain http: no URL at all
+						return refuse(err) // not served over plain http: no URL at all
 					}
 					a, err := verify(ctx, anmltrust.Claim{URL: args[0], Site: args[1], Form: anmltrust.SiteElement})
 					return showTrust(a, err, explain)
@@ -87,35 +81,31 @@ type trustValue struct {
 }
 
 func showTrust(a *anmltrust.Authorization, err error, explain bool) result {
-	var no *lookleap.VerifyError
-	if err != nil && !errors.As(err, &no) {
-		return refuse(err)
-	}
-	var r result
 	value := trustValue{Tier: anmltrust.Unlisted.String(), Sources: []string{}}
+	r := accept(nil)
 	if err != nil {
 		r = refuse(err)
+		if r.Verdict == nil {
+			return r
+		}
 	} else {
-		r = accept(nil)
 		r.Verdict = a.Verdict
 		value.Tier, value.Scope, value.Truncated = a.Tier.String(), a.Scope, a.Truncated
 		value.DNSSEC, value.Expires = a.DNSSEC, a.Expires
 		value.Sources = append(value.Sources, a.Sources...)
 	}
-	value.Row = anmltrust.Row(r.Verdict)
-	if r.Verdict != nil {
-		value.Reason = r.Verdict.Code
-	}
+	value.Row, value.Reason = anmltrust.Row(r.Verdict), r.Verdict.Code
 	r.Value = value
 	r.rows = []row{{"tier", value.Tier}, {"reason", string(value.Reason)}, {"row", value.Row}}
 	if a != nil {
-		r.rows = append(r.rows, row{"scope", a.Scope.String()}, row{"dnssec", a.DNSSEC.String()})
+		r.row("scope", a.Scope.String())
+		r.row("dnssec", a.DNSSEC.String())
 	}
 	for _, source := range value.Sources {
-		r.rows = append(r.rows, row{"source", plaintext.Line(source)})
+		r.row("source", source)
 	}
-	if explain && r.Verdict != nil {
-		r.rows = append(r.rows, outputRows(r.Verdict.String())...)
+	if explain {
+		r.rows = append(r.rows, linesOf(r.Verdict.String())...)
 	}
 	return r
 }
@@ -137,7 +127,7 @@ value: {"manifest", "query", "canonical", "strings": of at most 255 bytes, "zone
 			var site string
 			flags.StringVar(&site, "site", "", "judge the record as that of this `DOMAIN`")
 			return func(ctx context.Context, s *session, args []string) error {
-				return s.each(ctx, args, func(_ context.Context, text string) result { return judgeRecord(text, site) })
+				return s.words(ctx, args, func(_ context.Context, text string) result { return judgeRecord(text, site) })
 			}
 		},
 	}
@@ -154,17 +144,18 @@ type recordValue struct {
 func judgeRecord(text, site string) result {
 	record, err := anmltrust.ParseRecord(text)
 	if err != nil {
-		return refuseDocument(err)
+		return refuse(err)
 	}
 	value := recordValue{Manifest: record.Manifest, Query: record.Query, Canonical: record.String(), Strings: record.Strings()}
-	rows := []row{{"manifest", plaintext.Line(orNone(record.Manifest))}, {"query", plaintext.Line(orNone(record.Query))}}
+	r := accept(nil, row{"manifest", cmp.Or(record.Manifest, "none")}, row{"query", cmp.Or(record.Query, "none")})
 	if site != "" {
 		if value.Zone, err = record.Zone(site, time.Hour); err != nil {
-			return refuseDocument(err)
+			return refuse(err)
 		}
-		rows = append(rows, row{"zone", plaintext.Line(value.Zone)})
+		r.row("zone", value.Zone)
 	}
-	return accept(value, rows...)
+	r.Value = value
+	return r
 }
 
 func manifestCommand() command {
@@ -193,7 +184,7 @@ value: {
 				if site == "" {
 					return usagef("--site is missing")
 				}
-				return s.files(ctx, args, func(_ context.Context, _ string, content []byte) result {
+				return s.files(ctx, args, func(content []byte) result {
 					return judgeManifest(content, site, serving, s.options.Now())
 				})
 			}
@@ -219,13 +210,12 @@ type listingValue struct {
 func judgeManifest(content []byte, site, serving string, now time.Time) result {
 	m, err := anmltrust.ParseManifest(content)
 	if err != nil {
-		return refuseDocument(err)
+		return refuse(err)
 	}
 	value := manifestValue{Site: m.Site, Issued: m.Issued, Expires: m.Expires, Entries: m.Len()}
-	r := accept(nil, row{"site", plaintext.Line(m.Site)}, row{"expires", m.Expires.Format(time.RFC3339)},
-		row{"entries", fmt.Sprint(m.Len())})
+	r := accept(nil, row{"site", m.Site}, row{"expires", m.Expires.Format(time.RFC3339)}, row{"entries", fmt.Sprint(m.Len())})
 	if findings, err := anmltrust.LintManifest(content, site, now); err == nil {
-		r = r.with(findings...)
+		r.Findings = findings
 	}
 	if at, code := m.Check(site, now); code != "" {
 		r.OK, r.Code, r.Message = false, code, code.Title()+" (row "+at+")"
@@ -233,22 +223,22 @@ func judgeManifest(content []byte, site, serving string, now time.Time) result {
 	if serving != "" {
 		server, err := anmltrust.ServerOf("https://" + serving + "/")
 		if err != nil {
-			return refuseDocument(err)
+			return refuse(err)
 		}
 		found := m.Lookup(server)
 		rank := cmp.Or(found.Rank, "none")
 		value.Listing = &listingValue{rank, found.Pattern, found.Tier.String(), found.Scope}
-		r.rows = append(r.rows, row{"listing", fmt.Sprintf("%s %s", rank, plaintext.Line(found.Pattern))},
-			row{"tier", found.Tier.String()}, row{"scope", found.Scope.String()})
-		switch {
-		case !r.OK:
-		case found.Malformed:
-			r.OK, r.Code = false, anmltrust.CodeManifestEntryMalformed
-		case found.Rank == "":
-			r.OK, r.Code = false, anmltrust.CodeNotListed
+		r.row("listing", rank+" "+found.Pattern)
+		r.row("tier", found.Tier.String())
+		r.row("scope", found.Scope.String())
+		code := lookleap.Code("")
+		if found.Malformed {
+			code = anmltrust.CodeManifestEntryMalformed
+		} else if found.Rank == "" {
+			code = anmltrust.CodeNotListed
 		}
-		if !r.OK && r.Message == accepted {
-			r.Message = r.Code.Title()
+		if r.OK && code != "" {
+			r.OK, r.Code, r.Message = false, code, code.Title()
 		}
 	}
 	r.Value = value
@@ -270,7 +260,7 @@ value: as that of lookleap trust`,
 		},
 		build: func(*flag.FlagSet) action {
 			return func(ctx context.Context, s *session, args []string) error {
-				return s.files(ctx, args, func(_ context.Context, _ string, content []byte) result {
+				return s.files(ctx, args, func(content []byte) result {
 					return replayVerdict(content, s.options.At)
 				})
 			}
@@ -281,14 +271,14 @@ value: as that of lookleap trust`,
 func replayVerdict(content []byte, when time.Time) result {
 	document, err := strictjson.Parse(content, strictjson.Limits{Size: len(content)})
 	if err != nil {
-		return refuse(coded{lookleap.CodeUsage, fmt.Errorf("it is not a verdict: %w", err)})
+		return refuse(&lookleap.Error{Code: lookleap.CodeUsage, Message: "it is not a verdict", Err: err})
 	}
 	if wrapped, ok := document.Member("verdict"); ok {
 		document = wrapped
 	}
 	verdict := new(lookleap.Verdict)
 	if err := verdict.UnmarshalJSON([]byte(document.Source())); err != nil {
-		return refuse(coded{lookleap.CodeUsage, err})
+		return refuse(&lookleap.Error{Code: lookleap.CodeUsage, Err: err})
 	}
 	if when.IsZero() {
 		when = verdict.CheckedAt

@@ -1,8 +1,8 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"strings"
@@ -44,7 +44,7 @@ value: {
 			var roots repeated
 			flags.Var(&roots, "root", "the URL must lie under this `ROOT`; may be repeated")
 			return func(ctx context.Context, s *session, args []string) error {
-				return s.each(ctx, args, func(_ context.Context, raw string) result { return judgeURL(raw, roots) })
+				return s.words(ctx, args, func(_ context.Context, raw string) result { return judgeURL(raw, roots) })
 			}
 		},
 	}
@@ -71,19 +71,21 @@ type rootValue struct {
 func judgeURL(raw string, roots []string) result {
 	u, err := domain.Parse(raw)
 	if err != nil {
-		return refuseDomain("", err)
+		return refuse(err)
 	}
 	registrable, _ := domain.Registrable(u.Host())
 	value := urlValue{
 		Canonical: u.String(), Origin: u.Origin(), Host: u.Host(), Port: u.Port(), Path: u.Path(),
 		RegistrableDomain: registrable, Display: plaintext.Host(u.Host()), Roots: []rootValue{},
 	}
-	rows := []row{{"canonical", value.Canonical}, {"host", value.Display}, {"registrable", orNone(registrable)}}
+	r := accept(nil)
 	var best domain.URL
 	for _, raw := range roots {
 		root, err := domain.Rules{RefuseQuery: true, RefuseFragment: true}.Parse(raw)
 		if err != nil {
-			return refuseDomain("--root "+plaintext.Quote(raw, maxShown), err)
+			r := refuse(err)
+			r.Findings[0].Path = "--root " + plaintext.Quote(raw, maxShown)
+			return r
 		}
 		contains := u.Under(root)
 		value.Roots = append(value.Roots, rootValue{root.String(), contains})
@@ -91,45 +93,20 @@ func judgeURL(raw string, roots []string) result {
 			best, value.Root = root, root.String()
 		}
 	}
-	r := accept(value, rows...)
-	switch {
-	case len(roots) == 0:
-	case best.IsZero():
-		r = refuseAt(lookleap.Finding{Code: dvs.CodeOutsideTrustRoot, Message: "the URL lies under none of the roots",
+	if len(roots) > 0 && best.IsZero() {
+		r = refuse(&lookleap.Error{Code: dvs.CodeOutsideTrustRoot, Message: "the URL lies under none of the roots",
 			Fix: "use a URL of the same scheme, host and port whose path begins with the segments of a root"})
-		r.Value, r.rows = value, rows
-	default:
-		r.rows = append(r.rows, row{"under", value.Root})
+	}
+	r.Value = value
+	r.rows = []row{{"canonical", value.Canonical}, {"host", value.Display}, {"registrable", cmp.Or(registrable, "none")}}
+	if !best.IsZero() {
+		r.row("under", value.Root)
 	}
 	if u.FragmentDropped() {
 		r = r.with(lookleap.Finding{Severity: lookleap.SeverityInfo, Code: lookleap.CodeOK,
 			Message: "the fragment is dropped: it is never sent and never compared"})
 	}
 	return r
-}
-
-// refuseDomain shows an error of package domain with its place and fix; where
-// says what was wrong, if it is not the input itself.
-func refuseDomain(where string, err error) result {
-	var bad *domain.Error
-	if !errors.As(err, &bad) {
-		return refuse(err)
-	}
-	message := bad.Message
-	if bad.Part != "" {
-		message += ", in " + plaintext.Quote(bad.Part, 80)
-	}
-	return refuseAt(lookleap.Finding{
-		Code: lookleap.Code(bad.Code), Message: message, Fix: bad.Fix,
-		Position: lookleap.Position{Line: 1, Column: bad.Offset + 1, Offset: bad.Offset, Path: where},
-	})
-}
-
-func orNone(s string) string {
-	if s == "" {
-		return "none"
-	}
-	return s
 }
 
 func wellknownCommand() command {
@@ -160,12 +137,8 @@ value: {
 			flags.BoolVar(&o.StrictMedia, "strict-media", false, "refuse a document of another media type than its registration's")
 			flags.BoolVar(&o.AllowCrossOriginRedirect, "cross-origin", false, "follow redirects to other origins")
 			return func(ctx context.Context, s *session, args []string) error {
-				host, err := s.Host()
-				if err != nil {
-					return err
-				}
-				client := wellknown.NewClient(host, o)
-				return s.each(ctx, args, func(ctx context.Context, raw string) result { return judgeWellKnown(ctx, client, raw) })
+				client := wellknown.NewClient(s.host, o)
+				return s.words(ctx, args, func(ctx context.Context, raw string) result { return judgeWellKnown(ctx, client, raw) })
 			}
 		},
 	}
@@ -185,10 +158,10 @@ type wellknownValue struct {
 func judgeWellKnown(ctx context.Context, client *wellknown.Client, raw string) result {
 	uri, err := wellknown.Parse(raw)
 	if err != nil {
-		return refuseWellKnown(err)
+		return refuse(err)
 	}
 	if uri.Query != "" {
-		return refuseAt(lookleap.Finding{Code: lookleap.CodeBadURL,
+		return refuse(&lookleap.Error{Code: lookleap.CodeBadURL,
 			Message: "the URL has a query, which is not a part of a well-known URI", Fix: "leave it out"})
 	}
 	entry := wellknown.Builtin().Lookup(uri.Name)
@@ -199,31 +172,23 @@ func judgeWellKnown(ctx context.Context, client *wellknown.Client, raw string) r
 	}
 	found, err := client.Fetch(ctx, uri.Origin, uri.Name, rest...)
 	if err != nil {
-		r := refuseWellKnown(err)
+		r := refuse(err)
 		r.Value = value
 		return r
 	}
 	value.State, value.Result = found.State.String(), found
-	rows := []row{{"name", fmt.Sprintf("%s (%s)", plaintext.Line(uri.Name), entry.Status)}, {"state", value.State}}
+	r := result{Code: found.Code, Message: found.Code.Title(), Verdict: found.Verdict, Findings: found.Findings}
+	r.row("name", fmt.Sprintf("%s (%s)", uri.Name, entry.Status))
+	r.row("state", value.State)
 	if found.MediaType != "" {
-		rows = append(rows, row{"media type", plaintext.Line(found.MediaType)})
+		r.row("media type", found.MediaType)
 	}
-	r := result{Code: found.Code, Message: found.Code.Title(), Verdict: found.Verdict}
 	if found.State == wellknown.Present {
 		value.Digest = lookleap.Digest(found.Body)
-		rows = append(rows, row{"bytes", fmt.Sprint(len(found.Body))}, row{"digest", value.Digest})
+		r.row("bytes", fmt.Sprint(len(found.Body)))
+		r.row("digest", value.Digest)
 		r.OK, r.Message = true, accepted
 	}
-	r.Value, r.rows = value, rows
-	return r.with(found.Findings...)
-}
-
-// refuseWellKnown shows what was refused unasked with its fix.
-func refuseWellKnown(err error) result {
-	var denied *lookleap.VerifyError
-	var bad *lookleap.Error
-	if errors.As(err, &denied) || !errors.As(err, &bad) {
-		return refuse(err)
-	}
-	return refuseAt(lookleap.Finding{Code: bad.Code, Message: bad.Message, Fix: bad.Fix})
+	r.Value = value
+	return r
 }
