@@ -37,12 +37,10 @@ value: {
   "error":      what is malformed
 }
 of sign: {"file": the signed file}`,
-		examples: []string{
-			"lookleap agentstxt agents.txt --path /admin --path /status",
-			"lookleap --json agentstxt https://example.com/ --path /",
-			"lookleap agentstxt sign agents.txt --write",
-			"printf '/ ALLOW\\n' | lookleap agentstxt sign -",
-		},
+		examples: `lookleap agentstxt agents.txt --path /admin --path /status
+lookleap --json agentstxt https://example.com/ --path /
+lookleap agentstxt sign agents.txt --write
+printf '/ ALLOW\n' | lookleap agentstxt sign -`,
 		build: func(flags *flag.FlagSet) action {
 			var paths repeated
 			options := policyFlags(flags)

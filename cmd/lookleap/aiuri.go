@@ -22,10 +22,8 @@ them; a URI that cannot be mapped back to itself is refused.
 value: {"normal", "authority", "host", "port", "path", "query", "fragment",
         "redacted": scheme and authority alone, for logs,
         "gateway": the URL at --gateway}`,
-		examples: []string{
-			"lookleap aiuri 'AI://Bank.example/pay?to=%6a'",
-			"lookleap aiuri ai://bank.example/pay --gateway https://gateway.example/ai",
-		},
+		examples: `lookleap aiuri 'AI://Bank.example/pay?to=%6a'
+lookleap aiuri ai://bank.example/pay --gateway https://gateway.example/ai`,
 		build: func(flags *flag.FlagSet) action {
 			var base string
 			flags.StringVar(&base, "gateway", "", "map to the gateway at this https `BASE`")
@@ -100,10 +98,8 @@ value: {
   "jwks":        where the keys are
   "scopes":      that may be asked for
 }`,
-		examples: []string{
-			"lookleap aiip https://example.com/",
-			"lookleap --json aiip https://example.com/shop --bootstrap",
-		},
+		examples: `lookleap aiip https://example.com/
+lookleap --json aiip https://example.com/shop --bootstrap`,
 		build: func(flags *flag.FlagSet) action {
 			var o aiuri.DiscovererOptions
 			flags.BoolVar(&o.DNS, "bootstrap", false, "look into the DNS too")

@@ -18,11 +18,10 @@ func anmlCommand() command {
 		name:    "anml",
 		args:    "FILE|URL|-… [--type T] [--role R] [--to xml|json|text|tools|mermaid] [--lint]",
 		summary: "what an ANML document says, and what is wrong with it",
-		about: `Reads ANML 1.0 documents in XML or JSON. A document is refused as a whole only
-for what the draft says: it is not well-formed, not ANML, of another version, too
-large, or contradicts its role. Everything else is a finding. With --lint what
-agents would turn away from is a finding too, such as an endpoint with plain http,
-and any finding of severity error refuses.
+		about: `Reads ANML 1.0 documents in XML or JSON. A document is refused as a whole only for what the draft
+says: it is not well-formed, not ANML, of another version, too large, or contradicts its role.
+Everything else is a finding. With --lint what agents would turn away from is a finding too, such as
+an endpoint with plain http, and any finding of severity error refuses.
 
   --type T   the media type, with parameters; without it the first character decides
   --role R   service or agent-response: what the exchange implies
@@ -37,12 +36,10 @@ value: {
   "counts":   findings by severity
   "output":   what --to asked for; tools are a list of {"name", "description", "inputSchema"}
 }`,
-		examples: []string{
-			"lookleap anml page.xml --lint",
-			"lookleap anml https://example.com/",
-			"lookleap anml page.json --to xml",
-			"lookleap --json anml --to tools - < page.xml",
-		},
+		examples: `lookleap anml page.xml --lint
+lookleap anml https://example.com/
+lookleap anml page.json --to xml
+lookleap --json anml --to tools - < page.xml`,
 		build: func(flags *flag.FlagSet) action {
 			var o anmlOptions
 			flags.StringVar(&o.mediaType, "type", "", "the media `TYPE` of the documents")

@@ -28,11 +28,9 @@ func codeCommand() command {
 same for all commands and for the library.
 
 value: {"code": the code, "title": what it says, one sentence}`,
-		examples: []string{
-			"lookleap code",
-			"lookleap code blocked-address truncated",
-			"lookleap --json code ok",
-		},
+		examples: `lookleap code
+lookleap code blocked-address truncated
+lookleap --json code ok`,
 		build: func(*flag.FlagSet) action {
 			return func(ctx context.Context, s *session, args []string) error {
 				if len(args) == 0 {
@@ -74,7 +72,8 @@ func versionCommand() command {
 the version of Go, and the revision of each document.
 
 value: {"version", "commit", "go", "publicSuffixList", "documents": {PACKAGE: REVISION}}`,
-		examples: []string{"lookleap version", "lookleap version --json"},
+		examples: `lookleap version
+lookleap version --json`,
 		build: func(*flag.FlagSet) action {
 			return func(ctx context.Context, s *session, args []string) error {
 				if len(args) > 0 {

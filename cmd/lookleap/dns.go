@@ -35,11 +35,9 @@ value: {
   "chain":    [{"zone", "dnssec", "keyTag", "algorithm", "reason"}] from the root down
 }
 of a bogus answer: {"zone": the zone that failed, "ede": extended DNS error code}`,
-		examples: []string{
-			"lookleap dns _anml.example.com TXT",
-			"lookleap --json dns example.com AAAA --dns tls://192.0.2.53:853",
-			"lookleap dns shop.example --dns 127.0.0.1:5300 --anchor root.ds",
-		},
+		examples: `lookleap dns _anml.example.com TXT
+lookleap --json dns example.com AAAA --dns tls://192.0.2.53:853
+lookleap dns shop.example --dns 127.0.0.1:5300 --anchor root.ds`,
 		build: func(*flag.FlagSet) action {
 			return func(ctx context.Context, s *session, args []string) error {
 				if len(args) == 0 || len(args) > 2 {

@@ -33,7 +33,7 @@ func writeCommand(b *strings.Builder, c *command) {
 	section(b, "DESCRIPTION", reflow(c.about))
 	own := c.flags()
 	writeFlags(b, "OPTIONS", own)
-	section(b, "EXAMPLES", strings.Join(c.examples, "\n"))
+	section(b, "EXAMPLES", c.examples)
 	status := exitStatus
 	if own.Lookup("sarif") != nil {
 		status += exitStatusReported

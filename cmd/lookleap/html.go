@@ -87,7 +87,8 @@ The page takes a URL and shows the report of lookleap site or lookleap doctor, a
 writes it. It serves the loopback interface only, and ends with Control-C.
 
 value: none`,
-		examples: []string{"lookleap serve", "lookleap serve --listen 127.0.0.1:7777"},
+		examples: `lookleap serve
+lookleap serve --listen 127.0.0.1:7777`,
 		build: func(flags *flag.FlagSet) action {
 			options := policyFlags(flags)
 			listen := flags.String("listen", "127.0.0.1:0", "`ADDRESS` of the loopback interface; port 0 is any free one")

@@ -23,18 +23,15 @@ func jwsCommand() command {
 		name:    "jws",
 		args:    "FILE|URL|-… --jwks FILE [--payload FILE] [--endpoint URI] [--audience NAME] [--request DIGEST] [--scopes SCOPES] [--bound] [--rs256]",
 		summary: "whether a result was signed by one of these keys",
-		about: `Verifies compact JWS (RFC 7515), embedded or, with --payload, detached, as a result
-of an AI endpoint. Nothing of a result that does not verify is shown. Claims that
-the result makes are held to the flags of their names; iss to --endpoint. One that
-no flag confirms refuses it. With --bound the result must also prove that it answers
---request of --endpoint, and recently.
+		about: `Verifies compact JWS (RFC 7515), embedded or, with --payload, detached, as a result of an AI
+endpoint. Nothing of a result that does not verify is shown. Claims that the result makes are held
+to the flags of their names; iss to --endpoint. One that no flag confirms refuses it. With --bound
+the result must also prove that it answers --request of --endpoint, and recently.
 
 value: {"keyId", "algorithm", "digest": of the signed bytes, "bytes": how many}`,
-		examples: []string{
-			"lookleap jws receipt.jws --jwks keys.json",
-			"lookleap jws receipt.jws --jwks keys.json --payload receipt.json",
-			"lookleap jws receipt.jws --jwks keys.json --endpoint ai://bank.example/payments",
-		},
+		examples: `lookleap jws receipt.jws --jwks keys.json
+lookleap jws receipt.jws --jwks keys.json --payload receipt.json
+lookleap jws receipt.jws --jwks keys.json --endpoint ai://bank.example/payments`,
 		build: func(flags *flag.FlagSet) action {
 			var jwks, payload string
 			var x aiuri.Expectation
@@ -98,17 +95,14 @@ func receiptCommand() command {
 		words:   []string{"verify"},
 		args:    "verify FILE|-… --jwks FILE [--after HEAD] [--head HEAD]",
 		summary: "whether receipts of decisions are signed, and none is missing",
-		about: `Verifies receipts of what users decided and what came of it, one compact JWS a
-line, as a log of them has them. Each has to follow the one before it. A HEAD is
-NUMBER:DIGEST, as an earlier run printed it: with --after the file begins after it,
-and with --head it has to be that of a receipt of the file, so that a later end which
-was cut off or changed is found.
+		about: `Verifies receipts of what users decided and what came of it, one compact JWS a line, as a log of
+them has them. Each has to follow the one before it. A HEAD is NUMBER:DIGEST, as an earlier run
+printed it: with --after the file begins after it, and with --head it has to be that of a receipt of
+the file, so that a later end which was cut off or changed is found.
 
 value: {"receipts": what they say, in order, "head": {"number", "digest"}}`,
-		examples: []string{
-			"lookleap receipt verify receipts.txt --jwks keys.json",
-			"lookleap receipt verify receipts.txt --jwks keys.json --head 12:sha256:0f5c…",
-		},
+		examples: `lookleap receipt verify receipts.txt --jwks keys.json
+lookleap receipt verify receipts.txt --jwks keys.json --head 12:sha256:0f5c…`,
 		build: func(flags *flag.FlagSet) action {
 			var jwks string
 			from, to := heads(flags)
@@ -142,10 +136,8 @@ follow the one before it. A HEAD is NUMBER:DIGEST, as an earlier run printed it:
 file. Without --head, the end may be missing.
 
 value: {"head": {"number", "digest"}}`,
-		examples: []string{
-			"lookleap ledger verify ledger.jsonl",
-			"lookleap ledger verify ledger.jsonl --head 12:0f5c…",
-		},
+		examples: `lookleap ledger verify ledger.jsonl
+lookleap ledger verify ledger.jsonl --head 12:0f5c…`,
 		build: func(flags *flag.FlagSet) action {
 			from, to := heads(flags)
 			return func(ctx context.Context, s *session, args []string) error {

@@ -63,7 +63,7 @@ func parseLine(args []string) (*commandLine, error) {
 		line.help = true
 		return line, nil
 	case err != nil:
-		return line, usagef("%s", flagWords.Replace(err.Error()))
+		return line, usagef("%s", plainFlagError.Replace(err.Error()))
 	case slices.ContainsFunc(given, isEmpty):
 		return line, usagef("a flag has an empty value")
 	case name == "":
@@ -106,8 +106,8 @@ func isEmpty(word string) bool {
 	return word == "" || word[0] == '-' && strings.HasSuffix(word, "=")
 }
 
-// flagWords turns what package flag says into the words of the help.
-var flagWords = strings.NewReplacer(
+// plainFlagError turns what package flag says into the words of the help.
+var plainFlagError = strings.NewReplacer(
 	"flag provided but not defined: -", "there is no flag --",
 	"flag needs an argument: -", "a value is missing after --",
 	" for flag -", " for --",

@@ -24,21 +24,20 @@ func lockCommand() command {
 		name:    "lock",
 		args:    "DIR|ARCHIVE|URL… [--root ROOT]… [--url URL] [--file PATH]… [--out FILE] [--check LOCKFILE] [--before DIR] [--profile P] [--sarif FILE] [--summary FILE] [--github]",
 		summary: "the lockfile of a skill, or what changed since it was locked",
-		about: `Loads the skill at an https URL from its real publisher, with the files that its
-instructions refer to or that --file names, and prints its lockfile. The findings say
-which files are referred to and missing, and what was left out. Roots are as in
-lookleap skill. A directory or archive is locked as what its publisher serves at --url.
+		about: `Loads the skill at an https URL from its real publisher, with the files that its instructions refer
+to or that --file names, and prints its lockfile. The findings say which files are referred to and
+missing, and what was left out. Roots are as in lookleap skill. A directory or archive is locked as
+what its publisher serves at --url.
 
-With --check, each skill is compared with its entry in a lockfile: a URL with the
-files that are locked and those that its instructions refer to now, a directory or
-archive as the one of that name, whether it holds what was served or what a program
-materialised. A file that changed, is missing or is new is refused, and the findings
-are all of them. --before names a directory with the files as they were locked, to
-show which lines changed. The exit code is 3 if a skill changed, 1 if one was
+With --check, each skill is compared with its entry in a lockfile: a URL with the files that are
+locked and those that its instructions refer to now, a directory or archive as the one of that name,
+whether it holds what was served or what a program materialised. A file that changed, is missing or
+is new is refused, and the findings are all of them. --before names a directory with the files as
+they were locked, to show which lines changed. The exit code is 3 if a skill changed, 1 if one was
 refused, and 4 if something could not be found out.
 
---out writes one lockfile of all inputs, if every one was accepted. It replaces
-only a lockfile, and a skill of that one keeps its directory.
+--out writes one lockfile of all inputs, if every one was accepted. It replaces only a lockfile, and
+a skill of that one keeps its directory.
 
 value: {
   "url", "trustRoot":  of the skill
@@ -46,12 +45,10 @@ value: {
   "change":            what changed: lines, files, and what the skill may newly do; with --check
   "changes":           how many files are not as they were locked; with --check
 }`,
-		examples: []string{
-			"lookleap lock https://example.com/skills/refund/ --out skills.lock",
-			"lookleap lock https://example.com/skills/refund/ --check skills.lock",
-			"lookleap lock skills/refund --check skills.lock",
-			"lookleap --json lock skills/refund --url https://example.com/skills/refund/",
-		},
+		examples: `lookleap lock https://example.com/skills/refund/ --out skills.lock
+lookleap lock https://example.com/skills/refund/ --check skills.lock
+lookleap lock skills/refund --check skills.lock
+lookleap --json lock skills/refund --url https://example.com/skills/refund/`,
 		build: func(flags *flag.FlagSet) action {
 			l := &locker{lock: &dvs.Lockfile{}}
 			var out, check string

@@ -115,7 +115,7 @@ type command struct {
 	args     string   // its arguments and flags, as usage shows them
 	summary  string   // one line
 	about    string   // what is judged, and the members of "value"
-	examples []string // command lines as one would type them
+	examples string   // command lines as one would type them
 	sites    bool     // its arguments are sites: example.com stands for https://example.com
 	words    []string // that may follow it, for completion
 

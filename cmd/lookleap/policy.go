@@ -34,10 +34,8 @@ value: {
   "name", "files":  of the policy; of each file its name and sentences
   "url":            as given; of a URL
 }`,
-		examples: []string{
-			"lookleap policy agents.json",
-			"lookleap policy agents.json https://example.com/skills/refund/",
-		},
+		examples: `lookleap policy agents.json
+lookleap policy agents.json https://example.com/skills/refund/`,
 		build: func(*flag.FlagSet) action {
 			return func(ctx context.Context, s *session, args []string) error {
 				if len(args) == 0 {
@@ -84,28 +82,25 @@ func feedCommand() command {
 		name:    "feed",
 		args:    "FILE|URL… [--jwks FILE] [--withdraw KIND=VALUE --reason TEXT] [--sign KEY]",
 		summary: "what a revocation feed withdraws; or add an entry to a feed, or sign it",
-		about: `Reads revocation feeds as loaders do, and lists what they withdraw. A feed with a
-fault is refused, with the place and how to fix it.
+		about: `Reads revocation feeds as loaders do, and lists what they withdraw. A feed with a fault is refused,
+with the place and how to fix it.
 
-With --withdraw, it adds an entry to one FILE, with the next sequence number and
-the time, and writes the file as a whole. A missing file begins a feed. KIND is
-root, skill, digest or key; the value of a root is a trust root or a host. Serve
-the file at a URL that the policy of your agents names: each process follows it
-within 15 minutes, and within half a minute after another process of the same
-store has seen it. Entries never leave a feed.
+With --withdraw, it adds an entry to one FILE, with the next sequence number and the time, and
+writes the file as a whole. A missing file begins a feed. KIND is root, skill, digest or key; the
+value of a root is a trust root or a host. Serve the file at a URL that the policy of your agents
+names: each process follows it within 15 minutes, and within half a minute after another process of
+the same store has seen it. Entries never leave a feed.
 
-With --sign, it also writes FILE.jws, the feed signed with a private key in PEM form,
-and prints the key set for the policy. Serve that file instead. With --jwks, it reads
-signed feeds, and refuses one that none of the keys has signed. The name of a key is
-derived from its public part; withdraw it as key=NAME if it is stolen.
+With --sign, it also writes FILE.jws, the feed signed with a private key in PEM form, and prints the
+key set for the policy. Serve that file instead. With --jwks, it reads signed feeds, and refuses one
+that none of the keys has signed. The name of a key is derived from its public part; withdraw it as
+key=NAME if it is stolen.
 
 value: {"sequence", "updated", "withdrawn": [{"kind", "value", "reason", "time"}]}`,
-		examples: []string{
-			"lookleap feed https://example.com/withdrawn.json",
-			`lookleap feed withdrawn.json --withdraw root=https://github.com/example-org/ --reason "the account was taken over"`,
-			"lookleap feed withdrawn.json --sign feed.pem",
-			"lookleap feed https://example.com/withdrawn.jws --jwks keys.json",
-		},
+		examples: `lookleap feed https://example.com/withdrawn.json
+lookleap feed withdrawn.json --withdraw root=https://github.com/example-org/ --reason "the account was taken over"
+lookleap feed withdrawn.json --sign feed.pem
+lookleap feed https://example.com/withdrawn.jws --jwks keys.json`,
 		build: func(flags *flag.FlagSet) action {
 			var entry, reason, key, jwks string
 			flags.StringVar(&entry, "withdraw", "", "add this `KIND=VALUE` to the feed")

@@ -46,11 +46,9 @@ right media types: nginx.conf, .htaccess (Apache) and _headers (Netlify, Cloudfl
 within 14 days. --serve serves them on this machine, to look at: lookleap doctor --dev.
 
 value: {"files": [{"path", "type", "bytes"}], "dns": the lines for the zone}`,
-		examples: []string{
-			"lookleap publish site --origin https://example.com",
-			"lookleap publish site --origin https://example.com --check site/public",
-			"lookleap publish site --origin https://example.com --serve localhost:8080",
-		},
+		examples: `lookleap publish site --origin https://example.com
+lookleap publish site --origin https://example.com --check site/public
+lookleap publish site --origin https://example.com --serve localhost:8080`,
 		build: func(flags *flag.FlagSet) action {
 			var origin, out, check, listen string
 			flags.StringVar(&origin, "origin", "", "the `ORIGIN` that the site has, such as https://example.com")

@@ -22,11 +22,10 @@ func siteCommand() command {
 		sites:   true,
 		args:    "ORIGIN…",
 		summary: "everything that can be found out about an origin, in one report",
-		about: `Opens a site as an agent of a user without data would, and tells what it met: the policy,
-the ANML document with who speaks in it and at which tier, what it offers and asks,
-its skills, and its AI endpoint. Nothing is told, and nothing is done. The policy is
-obeyed: what it forbids is not read. A site is accepted if nothing that it publishes
-had to be turned away.
+		about: `Opens a site as an agent of a user without data would, and tells what it met: the policy, the ANML
+document with who speaks in it and at which tier, what it offers and asks, its skills, and its AI
+endpoint. Nothing is told, and nothing is done. The policy is obeyed: what it forbids is not read. A
+site is accepted if nothing that it publishes had to be turned away.
 
 value: {
   "policy":   {"state", "reason"} of agents.txt
@@ -37,10 +36,8 @@ value: {
   "refused":  [{"what", "code", "message"}] that was turned away
   "publicSuffixList": the date of the built-in list, and the version of one in a file
 }`,
-		examples: []string{
-			"lookleap site https://example.com",
-			"lookleap --json site https://example.com https://shop.example.com",
-		},
+		examples: `lookleap site https://example.com
+lookleap --json site https://example.com https://shop.example.com`,
 		build: func(flags *flag.FlagSet) action {
 			options := policyFlags(flags)
 			return func(ctx context.Context, s *session, args []string) error {

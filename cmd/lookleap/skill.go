@@ -41,14 +41,12 @@ value: {
   "id":                   canonical URL of the skill; URLs only
   "root", "rootSource":   its trust root, and who declared it; URLs only
 }` + installAbout,
-		examples: []string{
-			"lookleap skill skills/refund",
-			"lookleap skill https://example.com/skills/refund/",
-			"lookleap skill add example-org/skills --skill refund --agent claude-code",
-			"lookleap skill add https://example.com --all",
-			"lookleap skill verify --sarif skills.sarif",
-			"lookleap --json skill https://github.com/example-org/skills/blob/main/refund/SKILL.md --root https://github.com/example-org/",
-		},
+		examples: `lookleap skill skills/refund
+lookleap skill https://example.com/skills/refund/
+lookleap skill add example-org/skills --skill refund --agent claude-code
+lookleap skill add https://example.com --all
+lookleap skill verify --sarif skills.sarif
+lookleap --json skill https://github.com/example-org/skills/blob/main/refund/SKILL.md --root https://github.com/example-org/`,
 		build: func(flags *flag.FlagSet) action {
 			report := reportFlags(flags)
 			in := &installer{report: report}
@@ -240,10 +238,8 @@ value: {
               "digest":   that the index promises, "" for none,
               "foreign":  whether it is at another origin}]
 }`,
-		examples: []string{
-			"lookleap skills https://example.com/",
-			"lookleap --json skills https://example.com/ --index agent-skills",
-		},
+		examples: `lookleap skills https://example.com/
+lookleap --json skills https://example.com/ --index agent-skills`,
 		build: func(flags *flag.FlagSet) action {
 			var o dvs.Options
 			flags.Func("index", "ask for one index alone: agent-skills or skills", func(name string) error {

@@ -36,10 +36,8 @@ value: {
   "dnssec":      of the site's record
   "expires":     until when it holds
 }`,
-		examples: []string{
-			"lookleap trust https://shop.example.net/ example.com",
-			"lookleap --json trust https://shop.example.net/ example.com --fresh",
-		},
+		examples: `lookleap trust https://shop.example.net/ example.com
+lookleap --json trust https://shop.example.net/ example.com --fresh`,
 		build: func(flags *flag.FlagSet) action {
 			var fresh, explain bool
 			flags.BoolVar(&fresh, "fresh", false, "ask again, past every cache")
@@ -119,10 +117,8 @@ func recordCommand() command {
 the site's own, and the line of a zone file that publishes it is given.
 
 value: {"manifest", "query", "canonical", "strings": of at most 255 bytes, "zone"}`,
-		examples: []string{
-			"lookleap record 'v=anml1; manifest=https://example.com/.well-known/anml-trust'",
-			"lookleap record 'v=anml1; query=https://example.com/ask' --site example.com",
-		},
+		examples: `lookleap record 'v=anml1; manifest=https://example.com/.well-known/anml-trust'
+lookleap record 'v=anml1; query=https://example.com/ask' --site example.com`,
 		build: func(flags *flag.FlagSet) action {
 			var site string
 			flags.StringVar(&site, "site", "", "judge the record as that of this `DOMAIN`")
@@ -163,19 +159,16 @@ func manifestCommand() command {
 		name:    "manifest",
 		args:    "FILE|URL|-… --site D [--serving H] [--at TIME]",
 		summary: "what a trust manifest says about a server",
-		about: `Reads manifests (ANML section 12.3) and judges whether they speak for the site
-now, or at --at TIME. With --serving, a server that the
-manifest does not authorize is refused.
+		about: `Reads manifests (ANML section 12.3) and judges whether they speak for the site now, or at --at TIME.
+With --serving, a server that the manifest does not authorize is refused.
 
 value: {
   "site", "issued", "expires":  of the manifest
   "entries":                    how many
   "listing":                    {"rank", "pattern", "tier", "scope"} of --serving
 }`,
-		examples: []string{
-			"lookleap manifest anml-trust.json --site example.com",
-			"lookleap manifest anml-trust.json --site example.com --serving shop.example.net --at 2026-08-01T00:00:00Z",
-		},
+		examples: `lookleap manifest anml-trust.json --site example.com
+lookleap manifest anml-trust.json --site example.com --serving shop.example.net --at 2026-08-01T00:00:00Z`,
 		build: func(flags *flag.FlagSet) action {
 			var site, serving string
 			flags.StringVar(&site, "site", "", "the `DOMAIN` that the manifest should speak for")
@@ -250,14 +243,11 @@ func replayCommand() command {
 		name:    "replay",
 		args:    "VERDICT-FILE|-… [--at TIME]",
 		summary: "judge a stored verdict of trust again, offline",
-		about: `Reads verdicts as JSON, or the results of lookleap --json trust that carry one, and
-decides again from the claim and evidence in their record, at the time at which
-they were decided or at --at TIME.
+		about: `Reads verdicts as JSON, or the results of lookleap --json trust that carry one, and decides again
+from the claim and evidence in their record, at the time at which they were decided or at --at TIME.
 
 value: as that of lookleap trust`,
-		examples: []string{
-			"lookleap replay verdict.json --at 2026-08-01T00:00:00Z",
-		},
+		examples: `lookleap replay verdict.json --at 2026-08-01T00:00:00Z`,
 		build: func(*flag.FlagSet) action {
 			return func(ctx context.Context, s *session, args []string) error {
 				return s.files(ctx, args, func(content []byte) result {

@@ -19,10 +19,9 @@ func urlCommand() command {
 		name:    "url",
 		args:    "URL… [--root ROOT]…",
 		summary: "the canonical form of an https URL, and the root it is under",
-		about: `Prints the one spelling of an https URL that lookleap compares and fetches, or
-refuses a URL that two readers could understand in two ways. With roots, the
-URL must lie under one of them: same scheme, host and port, and the root's path
-segments first.
+		about: `Prints the one spelling of an https URL that lookleap compares and fetches, or refuses a URL that
+two readers could understand in two ways. With roots, the URL must lie under one of them: same
+scheme, host and port, and the root's path segments first.
 
 value: {
   "canonical":         the canonical URL
@@ -35,11 +34,9 @@ value: {
   "roots":             [{"root": canonical root, "contains": true or false}]
   "root":              the most specific root that contains the URL, "" for none
 }`,
-		examples: []string{
-			"lookleap url 'HTTPS://BÜCHER.example:443/%7Eorg/'",
-			"lookleap url https://example.com.evil.example/x --root https://example.com/",
-			"cat urls.txt | lookleap --json url --root https://github.com/example-org/ -",
-		},
+		examples: `lookleap url 'HTTPS://BÜCHER.example:443/%7Eorg/'
+lookleap url https://example.com.evil.example/x --root https://example.com/
+cat urls.txt | lookleap --json url --root https://github.com/example-org/ -`,
 		build: func(flags *flag.FlagSet) action {
 			var roots repeated
 			flags.Var(&roots, "root", "the URL must lie under this `ROOT`; may be repeated")
@@ -114,9 +111,8 @@ func wellknownCommand() command {
 		name:    "wellknown",
 		args:    "URL… [--strict-media] [--cross-origin]",
 		summary: "what an origin says at a well-known URI (RFC 8615)",
-		about: `Takes a well-known URI apart, asks the origin for it and says what that came to.
-Only a document that is present is accepted; an absent one is refused with the
-code absent, and so on.
+		about: `Takes a well-known URI apart, asks the origin for it and says what that came to. Only a document
+that is present is accepted; an absent one is refused with the code absent, and so on.
 
 value: {
   "name":       the registered name
@@ -128,10 +124,8 @@ value: {
                  "crossOrigin", "retryAfter", "fetched", "expires", "findings"}
   "digest":     of the document
 }`,
-		examples: []string{
-			"lookleap wellknown https://example.com/.well-known/security.txt",
-			"lookleap --json wellknown https://example.com/.well-known/skills/index.json",
-		},
+		examples: `lookleap wellknown https://example.com/.well-known/security.txt
+lookleap --json wellknown https://example.com/.well-known/skills/index.json`,
 		build: func(flags *flag.FlagSet) action {
 			var o wellknown.Options
 			flags.BoolVar(&o.StrictMedia, "strict-media", false, "refuse a document of another media type than its registration's")
