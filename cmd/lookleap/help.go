@@ -1,10 +1,25 @@
 package main
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"io"
+	"maps"
+	"runtime/debug"
+	"slices"
 	"strings"
+	"text/template"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/agentstxt"
+	"github.com/lookleap/lookleap/aiuri"
+	"github.com/lookleap/lookleap/anml"
+	"github.com/lookleap/lookleap/anmltrust"
+	"github.com/lookleap/lookleap/dvs"
+	"github.com/lookleap/lookleap/internal/plaintext"
+	"github.com/lookleap/lookleap/internal/textdiff"
+	"github.com/lookleap/lookleap/wellknown"
 )
 
 // helpWidth is the width of help that is not shown on a terminal.
@@ -117,3 +132,243 @@ func writeFlags(b *strings.Builder, title string, flags *flag.FlagSet) {
 		fmt.Fprintln(b)
 	}
 }
+
+func codeCommand() command {
+	return command{
+		name:    "code",
+		words:   knownCodes(),
+		args:    "[CODE…]",
+		summary: "what reason codes mean",
+		about: `Explains reason codes. Without arguments it lists the whole table, which is the
+same for all commands and for the library.
+
+value: {"code": the code, "title": what it says, one sentence}`,
+		examples: `lookleap code
+lookleap code blocked-address truncated
+lookleap --json code ok`,
+		build: func(*flag.FlagSet) action {
+			return func(ctx context.Context, s *session, args []string) error {
+				if len(args) == 0 {
+					args = knownCodes()
+				}
+				return s.words(ctx, args, explainCode)
+			}
+		},
+	}
+}
+
+func knownCodes() (codes []string) {
+	for code := range lookleap.Codes() {
+		codes = append(codes, string(code))
+	}
+	return codes
+}
+
+func explainCode(_ context.Context, word string) result {
+	code := lookleap.Code(word)
+	if !code.Known() {
+		fix := "lookleap code lists all codes"
+		if near := textdiff.Nearest(word, knownCodes()); near != "" {
+			fix = "did you mean " + near + "?"
+		}
+		return refuse(&lookleap.Error{Code: lookleap.CodeUsage,
+			Message: "no check ends with the code " + plaintext.Quote(word, 80), Fix: fix})
+	}
+	r := accept(map[string]string{"code": word, "title": code.Title()})
+	r.Message = code.Title()
+	return r
+}
+
+func versionCommand() command {
+	return command{
+		name:    "version",
+		summary: "which build this is, and which revision of each document it implements",
+		about: `Prints the version of the module, the commit that it was built from if that is known,
+the version of Go, and the revision of each document.
+
+value: {"version", "commit", "go", "publicSuffixList", "documents": {PACKAGE: REVISION}}`,
+		examples: `lookleap version
+lookleap version --json`,
+		build: func(*flag.FlagSet) action {
+			return func(ctx context.Context, s *session, args []string) error {
+				if len(args) > 0 {
+					return usagef("version takes no arguments")
+				}
+				return s.judge(ctx, "lookleap", version)
+			}
+		},
+	}
+}
+
+type versionValue struct {
+	Version          string            `json:"version"`
+	Commit           string            `json:"commit"`
+	Go               string            `json:"go"`
+	PublicSuffixList string            `json:"publicSuffixList"`
+	Documents        map[string]string `json:"documents"`
+}
+
+// buildVersion returns the version of the module that this program was built from.
+func buildVersion() string {
+	if build, ok := debug.ReadBuildInfo(); ok && build.Main.Version != "" {
+		return build.Main.Version
+	}
+	return "(devel)"
+}
+
+func version(context.Context, string) result {
+	value := versionValue{Version: buildVersion(), PublicSuffixList: lookleap.PublicSuffixVersion(), Documents: map[string]string{
+		"agentstxt": agentstxt.Draft, "aiuri": aiuri.Draft, "anml": anml.Draft, "anmltrust": anmltrust.Draft, "dvs": dvs.Draft, "wellknown": wellknown.Spec,
+	}}
+	if build, ok := debug.ReadBuildInfo(); ok {
+		value.Go = build.GoVersion
+		for _, setting := range build.Settings {
+			if setting.Key == "vcs.revision" {
+				value.Commit = setting.Value
+			}
+		}
+	}
+	r := accept(value, row{"version", value.Version}, row{"commit", value.Commit}, row{"go", value.Go}, row{"public suffix list", value.PublicSuffixList})
+	for _, name := range slices.Sorted(maps.Keys(value.Documents)) {
+		r.row(name, value.Documents[name])
+	}
+	return r
+}
+
+// completionArgs are the shells that the command "completion" knows.
+var completionArgs = []string{"bash", "zsh", "fish", "powershell"}
+
+func completionCommand() command {
+	return command{
+		name:    "completion",
+		args:    "bash|zsh|fish|powershell",
+		summary: "a script that completes commands and flags in your shell",
+		about: `Prints a script. Let your shell read it when it starts:
+
+  bash        source <(lookleap completion bash)         in ~/.bashrc
+  zsh         source <(lookleap completion zsh)          in ~/.zshrc, after compinit
+  fish        lookleap completion fish | source          in ~/.config/fish/config.fish
+  powershell  lookleap completion powershell | Out-String | Invoke-Expression    in $PROFILE`,
+		examples: `lookleap completion bash`,
+		words:    completionArgs,
+		build: func(*flag.FlagSet) action {
+			return func(_ context.Context, s *session, args []string) error {
+				if len(args) != 1 || !slices.Contains(completionArgs, args[0]) {
+					return usagef("name one shell: %s", strings.Join(completionArgs, ", "))
+				}
+				return writeCompletion(s.stdout, args[0])
+			}
+		},
+	}
+}
+
+// writeCompletion prints the script of a shell.
+func writeCompletion(w io.Writer, shell string) error {
+	global := completed{Flags: flagsOf(commonFlags())}
+	help := completed{Name: "help", Summary: "how to use a command", AllFlags: flagWords(global.Flags)}
+	values := map[string]bool{}
+	var all []completed
+	for _, c := range commands() {
+		own := flagsOf(c.flags())
+		all = append(all, completed{c.name, c.summary, strings.Join(c.words, " "), own, flagWords(slices.Concat(own, global.Flags))})
+		help.Words += c.name + " "
+		for _, f := range slices.Concat(own, global.Flags) {
+			if !f.Bool {
+				values["--"+f.Name] = true
+			}
+		}
+	}
+	help.Words += "help"
+	return completions.ExecuteTemplate(w, shell, map[string]any{
+		"names": help.Words, "flags": help.AllFlags, "global": global, "commands": append(all, help), "values": slices.Sorted(maps.Keys(values)),
+	})
+}
+
+// completed is what a script completes after a command.
+type completed struct {
+	Name, Summary string
+	Words         string // that are neither flags nor files
+	Flags         []completedFlag
+	AllFlags      string // with those of all commands, as they are typed
+}
+
+type completedFlag struct {
+	Name, Usage string
+	Bool        bool
+}
+
+func flagsOf(set *flag.FlagSet) (flags []completedFlag) {
+	set.VisitAll(func(f *flag.Flag) {
+		_, usage := flag.UnquoteUsage(f)
+		flags = append(flags, completedFlag{f.Name, usage, isBool(f)})
+	})
+	return flags
+}
+
+func flagWords(flags []completedFlag) string {
+	var words []string
+	for _, f := range flags {
+		words = append(words, "--"+f.Name)
+	}
+	return strings.Join(words, " ")
+}
+
+// completions are the scripts. Values, and the arguments of most commands, are completed by the names of files.
+var completions = template.Must(template.New("").Funcs(template.FuncMap{
+	"join":  strings.Join,
+	"quote": strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace,
+	"trim":  strings.TrimSpace,
+}).Parse(`{{define "zsh"}}autoload -U +X bashcompinit && bashcompinit
+{{template "bash" .}}{{end}}
+
+{{define "bash"}}_lookleap() {
+  local word=${COMP_WORDS[COMP_CWORD]} words='{{.names}}' flags='{{.flags}}' i
+  COMPREPLY=()
+  case ${COMP_WORDS[COMP_CWORD-1]} in {{join .values "|"}}) return ;; esac
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    case ${COMP_WORDS[i]} in
+      {{join .values "|"}}) i=$((i + 1)) ;;
+{{range .commands}}      {{.Name}}) words='{{.Words}}' flags='{{.AllFlags}}'; break ;;
+{{end}}    esac
+  done
+  [[ $word == -* ]] && words=$flags
+  COMPREPLY=($(compgen -W "$words" -- "$word"))
+}
+complete -o default -F _lookleap lookleap
+{{end}}
+
+{{define "flag"}}-l {{.Name}}{{if not .Bool}} -r{{end}} -d '{{quote .Usage}}'
+{{end}}
+
+{{define "fish"}}function __lookleap_command
+  set -l found
+  set -l value no
+  for word in (commandline -opc)[2..-1]
+    if test $value = yes
+      set value no
+    else if contains -- $word {{join .values " "}}
+      set value yes
+    else if not string match -q -- '-*' $word
+      set found $word
+      break
+    end
+  end
+  test "$found" = "$argv[1]"
+end
+{{range .commands}}complete -c lookleap -n '__lookleap_command ""' -f -a {{.Name}} -d '{{quote .Summary}}'
+{{end}}{{range .global.Flags}}complete -c lookleap {{template "flag" .}}{{end -}}
+{{range $c := .commands}}{{range .Flags}}complete -c lookleap -n '__lookleap_command "{{$c.Name}}"' {{template "flag" .}}{{end -}}
+{{if .Words}}complete -c lookleap -n '__lookleap_command "{{.Name}}"' -f -a '{{.Words}}'
+{{end}}{{end}}{{end}}
+
+{{define "powershell"}}Register-ArgumentCompleter -Native -CommandName lookleap -ScriptBlock {
+  param($word, $line, $cursor)
+  $words = '{{.names}} {{.flags}}'
+  foreach ($element in $line.CommandElements) {
+    switch ($element.ToString()) {
+{{range .commands}}      '{{.Name}}' { $words = '{{trim (print .Words " " .AllFlags)}}' }
+{{end}}    }
+  }
+  $words -split ' ' | Where-Object { $_ -like "$word*" } | ForEach-Object { [System.Management.Automation.CompletionResult]::new($_) }
+}
+{{end}}`))
