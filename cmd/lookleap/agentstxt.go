@@ -15,50 +15,22 @@ import (
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
-func agentstxtCommand() command {
-	return command{
-		name:    "agentstxt",
-		args:    "FILE|URL|-… [--path P]…",
-		summary: "what a policy for automated clients says, and what it decides",
-		about: `Judges agents.txt files, or the policies of the origins of https URLs, and
-decides about paths. A policy that restricts its whole origin is refused; one
-that is valid or absent is accepted, whatever it decides.
-
-  lookleap agentstxt sign FILE… [--write]   sets the hash line of each file
-  lookleap agentstxt sign - > agents.txt    makes a file of standard input
-
-value: {
-  "state":      valid, absent or restricted
-  "reason":     why
-  "directives": [{"path", "action", "params": [{"key", "value"}], "line"}]
-  "meta":       what the "# key: value" comments say
-  "decisions":  [{"path", "allowed", "reason", "line", "rule", "limit"}]
-  "integrity":  the digest of the directives
-  "error":      what is malformed
-}
-of sign: {"file": the signed file}`,
-		examples: `lookleap agentstxt agents.txt --path /admin --path /status
-lookleap --json agentstxt https://example.com/ --path /
-lookleap agentstxt sign agents.txt --write
-printf '/ ALLOW\n' | lookleap agentstxt sign -`,
-		build: func(flags *flag.FlagSet) action {
-			var paths repeated
-			options := policyFlags(flags)
-			flags.Var(&paths, "path", "decide about this `PATH`; may be repeated")
-			var write bool
-			flags.BoolVar(&write, "write", false, "with sign: put the signed file in the place of the old one")
-			return func(ctx context.Context, s *session, args []string) error {
-				if len(args) == 0 {
-					return usagef("give at least one file or URL, or - for standard input")
-				}
-				if args[0] == "sign" {
-					return signPolicies(ctx, s, args[1:], write)
-				}
-				return s.each(ctx, args, func(ctx context.Context, arg string) result {
-					return judgePolicy(ctx, s, arg, options(), paths)
-				})
-			}
-		},
+func agentstxtCommand(flags *flag.FlagSet) action {
+	var paths repeated
+	options := policyFlags(flags)
+	flags.Var(&paths, "path", "decide about this `PATH`; may be repeated")
+	var write bool
+	flags.BoolVar(&write, "write", false, "with sign: put the signed file in the place of the old one")
+	return func(ctx context.Context, s *session, args []string) error {
+		if len(args) == 0 {
+			return usagef("give at least one file or URL, or - for standard input")
+		}
+		if args[0] == "sign" {
+			return signPolicies(ctx, s, args[1:], write)
+		}
+		return s.each(ctx, args, func(ctx context.Context, arg string) result {
+			return judgePolicy(ctx, s, arg, options(), paths)
+		})
 	}
 }
 

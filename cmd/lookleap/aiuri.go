@@ -10,35 +10,19 @@ import (
 	"github.com/lookleap/lookleap/internal/domain"
 )
 
-func aiuriCommand() command {
-	return command{
-		name:    "aiuri",
-		args:    "URI… [--gateway BASE]",
-		summary: "an ai: URI taken apart, and its URL at a gateway",
-		about: `Reads ai: URIs (draft-sogomonian-ai-uri-scheme-01) and prints their normal form.
-With --gateway the URL is given by which the gateway at that https base serves
-them; a URI that cannot be mapped back to itself is refused.
-
-value: {"normal", "authority", "host", "port", "path", "query", "fragment",
-        "redacted": scheme and authority alone, for logs,
-        "gateway": the URL at --gateway}`,
-		examples: `lookleap aiuri 'AI://Bank.example/pay?to=%6a'
-lookleap aiuri ai://bank.example/pay --gateway https://gateway.example/ai`,
-		build: func(flags *flag.FlagSet) action {
-			var base string
-			flags.StringVar(&base, "gateway", "", "map to the gateway at this https `BASE`")
-			return func(ctx context.Context, s *session, args []string) error {
-				var mapping *aiuri.Mapping
-				if base != "" {
-					m, err := aiuri.NewMapping(base)
-					if err != nil {
-						return usagef("--gateway: %v", err)
-					}
-					mapping = &m
-				}
-				return s.words(ctx, args, func(_ context.Context, text string) result { return judgeAIURI(text, mapping) })
+func aiuriCommand(flags *flag.FlagSet) action {
+	var base string
+	flags.StringVar(&base, "gateway", "", "map to the gateway at this https `BASE`")
+	return func(ctx context.Context, s *session, args []string) error {
+		var mapping *aiuri.Mapping
+		if base != "" {
+			m, err := aiuri.NewMapping(base)
+			if err != nil {
+				return usagef("--gateway: %v", err)
 			}
-		},
+			mapping = &m
+		}
+		return s.words(ctx, args, func(_ context.Context, text string) result { return judgeAIURI(text, mapping) })
 	}
 }
 
@@ -80,34 +64,12 @@ func judgeAIURI(text string, mapping *aiuri.Mapping) result {
 	return r
 }
 
-func aiipCommand() command {
-	return command{
-		name:    "aiip",
-		sites:   true,
-		args:    "URL… [--bootstrap]",
-		summary: "the AI endpoint that a page or origin advertises",
-		about: `Looks for an AI endpoint: the origin's well-known document, the page's Link header
-and head, and with --bootstrap the DNS; and asks the endpoint's own authority.
-
-value: {
-  "endpoint":    the ai: URI
-  "source":      the advertisement that counts
-  "candidates":  [{"source", "endpoint"}], all advertisements
-  "confirmed":   whether the authority's own document names the endpoint
-  "document":    the origin whose document states keys and policy, "" if there is no document
-  "jwks":        where the keys are
-  "scopes":      that may be asked for
-}`,
-		examples: `lookleap aiip https://example.com/
-lookleap --json aiip https://example.com/shop --bootstrap`,
-		build: func(flags *flag.FlagSet) action {
-			var o aiuri.DiscovererOptions
-			flags.BoolVar(&o.DNS, "bootstrap", false, "look into the DNS too")
-			return func(ctx context.Context, s *session, args []string) error {
-				discoverer := aiuri.NewDiscoverer(s.host, o)
-				return s.words(ctx, args, func(ctx context.Context, page string) result { return discoverAIIP(ctx, discoverer, page) })
-			}
-		},
+func aiipCommand(flags *flag.FlagSet) action {
+	var o aiuri.DiscovererOptions
+	flags.BoolVar(&o.DNS, "bootstrap", false, "look into the DNS too")
+	return func(ctx context.Context, s *session, args []string) error {
+		discoverer := aiuri.NewDiscoverer(s.host, o)
+		return s.words(ctx, args, func(ctx context.Context, page string) result { return discoverAIIP(ctx, discoverer, page) })
 	}
 }
 

@@ -13,46 +13,17 @@ import (
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
-func anmlCommand() command {
-	return command{
-		name:    "anml",
-		args:    "FILE|URL|-… [--type T] [--role R] [--to xml|json|text|tools|mermaid] [--lint]",
-		summary: "what an ANML document says, and what is wrong with it",
-		about: `Reads ANML 1.0 documents in XML or JSON. A document is refused as a whole only for what the draft
-says: it is not well-formed, not ANML, of another version, too large, or contradicts its role.
-Everything else is a finding. With --lint what agents would turn away from is a finding too, such as
-an endpoint with plain http, and any finding of severity error refuses.
-
-  --type T   the media type, with parameters; without it the first character decides
-  --role R   service or agent-response: what the exchange implies
-  --to X     also give the document as xml, json, text for a model, tools, or its
-             workflows as Mermaid
-
-value: {
-  "format":   XML or JSON
-  "version":  of ANML
-  "role":     what the document says it is
-  "sites":    [{"domain", "title", "actions", "asks", "informs"}]
-  "counts":   findings by severity
-  "output":   what --to asked for; tools are a list of {"name", "description", "inputSchema"}
-}`,
-		examples: `lookleap anml page.xml --lint
-lookleap anml https://example.com/
-lookleap anml page.json --to xml
-lookleap --json anml --to tools - < page.xml`,
-		build: func(flags *flag.FlagSet) action {
-			var o anmlOptions
-			flags.StringVar(&o.mediaType, "type", "", "the media `TYPE` of the documents")
-			flags.StringVar(&o.role, "role", "", "the `ROLE` that the exchange implies: service or agent-response")
-			flags.StringVar(&o.to, "to", "", "also give the document in this `FORM`: xml, json, text, tools or mermaid")
-			flags.BoolVar(&o.lint, "lint", false, "refuse documents with errors among their findings")
-			return func(ctx context.Context, s *session, args []string) error {
-				if err := o.check(); err != nil {
-					return err
-				}
-				return s.files(ctx, args, func(content []byte) result { return judgeANML(content, o) })
-			}
-		},
+func anmlCommand(flags *flag.FlagSet) action {
+	var o anmlOptions
+	flags.StringVar(&o.mediaType, "type", "", "the media `TYPE` of the documents")
+	flags.StringVar(&o.role, "role", "", "the `ROLE` that the exchange implies: service or agent-response")
+	flags.StringVar(&o.to, "to", "", "also give the document in this `FORM`: xml, json, text, tools or mermaid")
+	flags.BoolVar(&o.lint, "lint", false, "refuse documents with errors among their findings")
+	return func(ctx context.Context, s *session, args []string) error {
+		if err := o.check(); err != nil {
+			return err
+		}
+		return s.files(ctx, args, func(content []byte) result { return judgeANML(content, o) })
 	}
 }
 

@@ -16,32 +16,9 @@ import (
 	"github.com/lookleap/lookleap/wellknown"
 )
 
-func doctorCommand() command {
-	return command{
-		name:    "doctor",
-		sites:   true,
-		args:    "ORIGIN…",
-		summary: "what is wrong with one's own site, and how to fix it",
-		about: `Looks at everything that a site can publish for agents, as its publisher would, and then as an agent
-does: address and certificate, agents.txt and robots.txt, the ANML document in both forms and the
-sites that it speaks for, the trust record and its manifest, each listed skill with its files, the
-AI endpoint and its keys, and whether the site's own policy lets agents read all that. Absent is
-fine; a fault that makes agents turn away is refused. What expires within 14 days is a warning.
-
-value: {
-  "checks": [{"check", "state", "code", "message", "findings", "snippet"}]
-}
-state is fine, absent, wrong, or skipped: a check that an earlier fault prevents. snippet is a
-record, a document or a command to paste.`,
-		examples: `lookleap doctor https://example.com
-lookleap doctor --dev localhost:8080
-lookleap doctor --dev --connect localhost:8080 https://example.com
-lookleap --json doctor https://example.com https://shop.example.com`,
-		build: func(*flag.FlagSet) action {
-			return func(ctx context.Context, s *session, args []string) error {
-				return s.words(ctx, args, func(ctx context.Context, origin string) result { return examine(ctx, s, origin) })
-			}
-		},
+func doctorCommand(*flag.FlagSet) action {
+	return func(ctx context.Context, s *session, args []string) error {
+		return s.words(ctx, args, func(ctx context.Context, origin string) result { return examine(ctx, s, origin) })
 	}
 }
 

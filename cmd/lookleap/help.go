@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	_ "embed"
 	"flag"
 	"fmt"
 	"io"
@@ -21,6 +22,26 @@ import (
 	"github.com/lookleap/lookleap/internal/textdiff"
 	"github.com/lookleap/lookleap/wellknown"
 )
+
+// helpText has a page for each command: its synopsis, what it is in one line, what it judges with the
+// members of "value", and command lines as one would type them.
+//
+//go:embed help.txt
+var helpText string
+
+type page struct{ synopsis, summary, about, examples string }
+
+var pages = func() map[string]page {
+	all := make(map[string]page)
+	for text := range strings.SplitSeq(strings.TrimPrefix(helpText, "=== "), "\n=== ") {
+		name, text, _ := strings.Cut(text, "\n")
+		synopsis, text, _ := strings.Cut(text, "\n\n")
+		summary, text, _ := strings.Cut(text, "\n\n")
+		about, examples, _ := strings.Cut(text, "\n\nExamples:\n")
+		all[name] = page{synopsis, summary, about, strings.TrimSpace(examples)}
+	}
+	return all
+}()
 
 // helpWidth is the width of help that is not shown on a terminal.
 const helpWidth = 80
@@ -44,7 +65,7 @@ func writeHelp(w io.Writer, topic string) error {
 
 func writeCommand(b *strings.Builder, c *command) {
 	section(b, "NAME", "lookleap "+c.name+" - "+c.summary)
-	section(b, "SYNOPSIS", "lookleap "+c.name+" "+c.args)
+	section(b, "SYNOPSIS", c.synopsis)
 	section(b, "DESCRIPTION", reflow(c.about))
 	own := c.flags()
 	writeFlags(b, "OPTIONS", own)
@@ -133,27 +154,12 @@ func writeFlags(b *strings.Builder, title string, flags *flag.FlagSet) {
 	}
 }
 
-func codeCommand() command {
-	return command{
-		name:    "code",
-		words:   knownCodes(),
-		args:    "[CODE…]",
-		summary: "what reason codes mean",
-		about: `Explains reason codes. Without arguments it lists the whole table, which is the
-same for all commands and for the library.
-
-value: {"code": the code, "title": what it says, one sentence}`,
-		examples: `lookleap code
-lookleap code blocked-address truncated
-lookleap --json code ok`,
-		build: func(*flag.FlagSet) action {
-			return func(ctx context.Context, s *session, args []string) error {
-				if len(args) == 0 {
-					args = knownCodes()
-				}
-				return s.words(ctx, args, explainCode)
-			}
-		},
+func codeCommand(*flag.FlagSet) action {
+	return func(ctx context.Context, s *session, args []string) error {
+		if len(args) == 0 {
+			args = knownCodes()
+		}
+		return s.words(ctx, args, explainCode)
 	}
 }
 
@@ -179,24 +185,12 @@ func explainCode(_ context.Context, word string) result {
 	return r
 }
 
-func versionCommand() command {
-	return command{
-		name:    "version",
-		summary: "which build this is, and which revision of each document it implements",
-		about: `Prints the version of the module, the commit that it was built from if that is known,
-the version of Go, and the revision of each document.
-
-value: {"version", "commit", "go", "publicSuffixList", "documents": {PACKAGE: REVISION}}`,
-		examples: `lookleap version
-lookleap version --json`,
-		build: func(*flag.FlagSet) action {
-			return func(ctx context.Context, s *session, args []string) error {
-				if len(args) > 0 {
-					return usagef("version takes no arguments")
-				}
-				return s.judge(ctx, "lookleap", version)
-			}
-		},
+func versionCommand(*flag.FlagSet) action {
+	return func(ctx context.Context, s *session, args []string) error {
+		if len(args) > 0 {
+			return usagef("version takes no arguments")
+		}
+		return s.judge(ctx, "lookleap", version)
 	}
 }
 
@@ -238,27 +232,12 @@ func version(context.Context, string) result {
 // completionArgs are the shells that the command "completion" knows.
 var completionArgs = []string{"bash", "zsh", "fish", "powershell"}
 
-func completionCommand() command {
-	return command{
-		name:    "completion",
-		args:    "bash|zsh|fish|powershell",
-		summary: "a script that completes commands and flags in your shell",
-		about: `Prints a script. Let your shell read it when it starts:
-
-  bash        source <(lookleap completion bash)         in ~/.bashrc
-  zsh         source <(lookleap completion zsh)          in ~/.zshrc, after compinit
-  fish        lookleap completion fish | source          in ~/.config/fish/config.fish
-  powershell  lookleap completion powershell | Out-String | Invoke-Expression    in $PROFILE`,
-		examples: `lookleap completion bash`,
-		words:    completionArgs,
-		build: func(*flag.FlagSet) action {
-			return func(_ context.Context, s *session, args []string) error {
-				if len(args) != 1 || !slices.Contains(completionArgs, args[0]) {
-					return usagef("name one shell: %s", strings.Join(completionArgs, ", "))
-				}
-				return writeCompletion(s.stdout, args[0])
-			}
-		},
+func completionCommand(*flag.FlagSet) action {
+	return func(_ context.Context, s *session, args []string) error {
+		if len(args) != 1 || !slices.Contains(completionArgs, args[0]) {
+			return usagef("name one shell: %s", strings.Join(completionArgs, ", "))
+		}
+		return writeCompletion(s.stdout, args[0])
 	}
 }
 

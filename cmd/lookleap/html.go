@@ -77,28 +77,14 @@ func newPicture(input string) *htmlreport.Picture {
 	}
 }
 
-func serveCommand() command {
-	return command{
-		name:    "serve",
-		args:    "",
-		summary: "a local page that shows the reports of site and doctor for URLs that one types",
-		about: `Serves a page on this machine and prints a link, which opens it in one browser, once.
-The page takes a URL and shows the report of lookleap site or lookleap doctor, as --html
-writes it. It serves the loopback interface only, and ends with Control-C.
-
-value: none`,
-		examples: `lookleap serve
-lookleap serve --listen 127.0.0.1:7777`,
-		build: func(flags *flag.FlagSet) action {
-			options := policyFlags(flags)
-			listen := flags.String("listen", "127.0.0.1:0", "`ADDRESS` of the loopback interface; port 0 is any free one")
-			return func(ctx context.Context, s *session, args []string) error {
-				if len(args) > 0 {
-					return usagef("serve takes no arguments: URLs are typed on the page")
-				}
-				return s.serve(ctx, *listen, options())
-			}
-		},
+func serveCommand(flags *flag.FlagSet) action {
+	options := policyFlags(flags)
+	listen := flags.String("listen", "127.0.0.1:0", "`ADDRESS` of the loopback interface; port 0 is any free one")
+	return func(ctx context.Context, s *session, args []string) error {
+		if len(args) > 0 {
+			return usagef("serve takes no arguments: URLs are typed on the page")
+		}
+		return s.serve(ctx, *listen, options())
 	}
 }
 

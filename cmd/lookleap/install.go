@@ -18,44 +18,6 @@ import (
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
-// installArgs are the commands below lookleap skill that change folders, and their arguments.
-const installArgs = `FILE|DIR|URL|-… [--root ROOT]… [--policy FILE]… [--profile P] [--sarif FILE] [--summary FILE] [--github]
-lookleap skill add SOURCE… [--skill NAME…|--all] [--agent NAME…|--dir DIR] [--user] [--copy] [--yes] [--force]
-lookleap skill list|verify|why|update|sync [NAME…] [--user]
-lookleap skill remove NAME… [--agent NAME…] [--user] [--force]
-lookleap skill hook [--user]`
-
-const installAbout = `
-
-add installs skills into the folders where agents look for them. A SOURCE is owner/repo of GitHub,
-with a path and @revision; the page of a repository, directory or SKILL.md on a code host; a site
-that lists its skills; an index.json; an archive; a local directory such as ./skills; or the
-skills-lock.json of the npm package skills, whose skills are added. A repository is read as the
-archive of one commit. You are asked who is trusted, and what the skill may do. One copy is written
-to .agents/skills, and links to it into the folders of the agents; the lockfile skills.lock has all
-digests. A private repository takes GH_TOKEN and the like, gh, or git credential.
-
-list shows what is installed. verify compares each file with the lockfile. sync restores what the
-lockfile says, from the user's cache or else from the locked commit, and asks nothing. update asks
-for newer versions and shows how they differ. remove removes. why says who vouches for a skill, and
-what you agreed to. hook is for the hooks of agents (SessionStart and PreToolUse of Claude Code and
-Codex, sessionStart and preToolUse of Copilot): it reads their JSON, says in one line which skills
-are not as they were installed, and denies the use of these.
-
-Without --agent the agents of this project, or of this user, are taken. What you changed yourself is
-never replaced without --force. --yes answers only for trust roots that you (--root) or a policy
-registered. Decisions are kept below the user's configuration directory, in lookleap/trust.
-
-value of these: {
-  "name", "directory":   of the skill
-  "id", "root":          its URL and trust root; not of a local one
-  "source", "ref", "commit", "agents", "signer":  as the lockfile has them
-  "paths":               where it is
-  "change":              since the version before; of add and update
-  "capabilities":        what it may do, as far as its text says
-  "approved":            when, under which root; of why
-}`
-
 // installWords are the first words that name them.
 var installWords = []string{"add", "list", "update", "sync", "verify", "remove", "why", "hook"}
 

@@ -18,60 +18,44 @@ import (
 	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
-func jwsCommand() command {
-	return command{
-		name:    "jws",
-		args:    "FILE|URL|-… --jwks FILE [--payload FILE] [--endpoint URI] [--audience NAME] [--request DIGEST] [--scopes SCOPES] [--bound] [--rs256]",
-		summary: "whether a result was signed by one of these keys",
-		about: `Verifies compact JWS (RFC 7515), embedded or, with --payload, detached, as a result of an AI
-endpoint. Nothing of a result that does not verify is shown. Claims that the result makes are held
-to the flags of their names; iss to --endpoint. One that no flag confirms refuses it. With --bound
-the result must also prove that it answers --request of --endpoint, and recently.
-
-value: {"keyId", "algorithm", "digest": of the signed bytes, "bytes": how many}`,
-		examples: `lookleap jws receipt.jws --jwks keys.json
-lookleap jws receipt.jws --jwks keys.json --payload receipt.json
-lookleap jws receipt.jws --jwks keys.json --endpoint ai://bank.example/payments`,
-		build: func(flags *flag.FlagSet) action {
-			var jwks, payload string
-			var x aiuri.Expectation
-			flags.StringVar(&jwks, "jwks", "", "the keys, a JWK Set in this `FILE`")
-			flags.StringVar(&payload, "payload", "", "the bytes in this `FILE` that a detached signature covers")
-			flags.TextVar(&x.Endpoint, "endpoint", aiuri.URI{}, "the ai: `URI` that the claim iss must name")
-			flags.StringVar(&x.Audience, "audience", "", "the caller whose `NAME` the claim aud must hold")
-			flags.StringVar(&x.Request, "request", "", "the `DIGEST` that the claim req must have, sha256:…")
-			flags.Func("scopes", "the `SCOPES`, with spaces between, among which the claim scope must stay", func(text string) error {
-				x.Scopes = strings.Fields(text)
-				return nil
-			})
-			flags.BoolVar(&x.RequireBinding, "bound", false, "refuse a result that does not prove what it answers")
-			flags.BoolVar(&x.AllowRS256, "rs256", false, "accept RS256 too")
-			return func(ctx context.Context, s *session, args []string) error {
-				_, keys, err := readKeys(jwks)
-				if err != nil {
-					return err
-				}
-				var body []byte
-				if payload != "" {
-					if body, err = readFile(payload); err != nil {
-						return usagef("--payload: %v", err)
-					}
-				}
-				return s.files(ctx, args, func(content []byte) result {
-					token := string(bytes.TrimRight(content, "\r\n"))
-					verified, err := aiuri.VerifyResult(aiuri.SignedResult{JWS: token, Body: body}, keys, s.options.Now(), x)
-					if err == nil {
-						return showJWS(verified).with(keys.Findings()...)
-					}
-					r := refuse(err).with(keys.Findings()...)
-					if body == nil && r.Code == aiuri.CodeRejectedSignature && strings.Contains(token, "..") {
-						r = r.with(lookleap.Finding{Severity: lookleap.SeverityWarning, Code: r.Code,
-							Message: "the signature is detached from what it covers", Fix: "name that with --payload"})
-					}
-					return r
-				})
+func jwsCommand(flags *flag.FlagSet) action {
+	var jwks, payload string
+	var x aiuri.Expectation
+	flags.StringVar(&jwks, "jwks", "", "the keys, a JWK Set in this `FILE`")
+	flags.StringVar(&payload, "payload", "", "the bytes in this `FILE` that a detached signature covers")
+	flags.TextVar(&x.Endpoint, "endpoint", aiuri.URI{}, "the ai: `URI` that the claim iss must name")
+	flags.StringVar(&x.Audience, "audience", "", "the caller whose `NAME` the claim aud must hold")
+	flags.StringVar(&x.Request, "request", "", "the `DIGEST` that the claim req must have, sha256:…")
+	flags.Func("scopes", "the `SCOPES`, with spaces between, among which the claim scope must stay", func(text string) error {
+		x.Scopes = strings.Fields(text)
+		return nil
+	})
+	flags.BoolVar(&x.RequireBinding, "bound", false, "refuse a result that does not prove what it answers")
+	flags.BoolVar(&x.AllowRS256, "rs256", false, "accept RS256 too")
+	return func(ctx context.Context, s *session, args []string) error {
+		_, keys, err := readKeys(jwks)
+		if err != nil {
+			return err
+		}
+		var body []byte
+		if payload != "" {
+			if body, err = readFile(payload); err != nil {
+				return usagef("--payload: %v", err)
 			}
-		},
+		}
+		return s.files(ctx, args, func(content []byte) result {
+			token := string(bytes.TrimRight(content, "\r\n"))
+			verified, err := aiuri.VerifyResult(aiuri.SignedResult{JWS: token, Body: body}, keys, s.options.Now(), x)
+			if err == nil {
+				return showJWS(verified).with(keys.Findings()...)
+			}
+			r := refuse(err).with(keys.Findings()...)
+			if body == nil && r.Code == aiuri.CodeRejectedSignature && strings.Contains(token, "..") {
+				r = r.with(lookleap.Finding{Severity: lookleap.SeverityWarning, Code: r.Code,
+					Message: "the signature is detached from what it covers", Fix: "name that with --payload"})
+			}
+			return r
+		})
 	}
 }
 
@@ -89,71 +73,39 @@ func showJWS(verified *aiuri.Verified) result {
 	return r
 }
 
-func receiptCommand() command {
-	return command{
-		name:    "receipt",
-		words:   []string{"verify"},
-		args:    "verify FILE|-… --jwks FILE [--after HEAD] [--head HEAD]",
-		summary: "whether receipts of decisions are signed, and none is missing",
-		about: `Verifies receipts of what users decided and what came of it, one compact JWS a line, as a log of
-them has them. Each has to follow the one before it. A HEAD is NUMBER:DIGEST, as an earlier run
-printed it: with --after the file begins after it, and with --head it has to be that of a receipt of
-the file, so that a later end which was cut off or changed is found.
-
-value: {"receipts": what they say, in order, "head": {"number", "digest"}}`,
-		examples: `lookleap receipt verify receipts.txt --jwks keys.json
-lookleap receipt verify receipts.txt --jwks keys.json --head 12:sha256:0f5c…`,
-		build: func(flags *flag.FlagSet) action {
-			var jwks string
-			from, to := heads(flags)
-			flags.StringVar(&jwks, "jwks", "", "the keys, a JWK Set in this `FILE`")
-			return func(ctx context.Context, s *session, args []string) error {
-				files, err := verifyArgs(args)
-				if err != nil {
-					return err
-				}
-				_, keys, err := readKeys(jwks)
-				if err != nil {
-					return err
-				}
-				return s.files(ctx, files, func(content []byte) result {
-					return showReceipts(content, keys, receipt.Head(*from), receipt.Head(*to))
-				})
-			}
-		},
+func receiptCommand(flags *flag.FlagSet) action {
+	var jwks string
+	from, to := heads(flags)
+	flags.StringVar(&jwks, "jwks", "", "the keys, a JWK Set in this `FILE`")
+	return func(ctx context.Context, s *session, args []string) error {
+		files, err := verifyArgs(args)
+		if err != nil {
+			return err
+		}
+		_, keys, err := readKeys(jwks)
+		if err != nil {
+			return err
+		}
+		return s.files(ctx, files, func(content []byte) result {
+			return showReceipts(content, keys, receipt.Head(*from), receipt.Head(*to))
+		})
 	}
 }
 
-func ledgerCommand() command {
-	return command{
-		name:    "ledger",
-		words:   []string{"verify"},
-		args:    "verify FILE|-… [--after HEAD] [--head HEAD]",
-		summary: "whether the entries of a disclosure ledger form their chain",
-		about: `Verifies an export of a ledger of disclosures, one JSON entry a line: each has to
-follow the one before it. A HEAD is NUMBER:DIGEST, as an earlier run printed it: with
---after the file begins after it, and with --head it has to be that of an entry of the
-file. Without --head, the end may be missing.
-
-value: {"head": {"number", "digest"}}`,
-		examples: `lookleap ledger verify ledger.jsonl
-lookleap ledger verify ledger.jsonl --head 12:0f5c…`,
-		build: func(flags *flag.FlagSet) action {
-			from, to := heads(flags)
-			return func(ctx context.Context, s *session, args []string) error {
-				files, err := verifyArgs(args)
-				if err != nil {
-					return err
-				}
-				return s.files(ctx, files, func(content []byte) result {
-					last, err := agent.VerifyLedger(entries(content), agent.Head(*from), agent.Head(*to))
-					if err != nil { // of an entry, which the message names
-						return refuse(&lookleap.Error{Code: lookleap.CodeOf(err), Err: err})
-					}
-					return accept(map[string]any{"head": last}, head(last).row())
-				})
+func ledgerCommand(flags *flag.FlagSet) action {
+	from, to := heads(flags)
+	return func(ctx context.Context, s *session, args []string) error {
+		files, err := verifyArgs(args)
+		if err != nil {
+			return err
+		}
+		return s.files(ctx, files, func(content []byte) result {
+			last, err := agent.VerifyLedger(entries(content), agent.Head(*from), agent.Head(*to))
+			if err != nil { // of an entry, which the message names
+				return refuse(&lookleap.Error{Code: lookleap.CodeOf(err), Err: err})
 			}
-		},
+			return accept(map[string]any{"head": last}, head(last).row())
+		})
 	}
 }
 

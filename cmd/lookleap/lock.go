@@ -19,77 +19,45 @@ import (
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
-func lockCommand() command {
-	return command{
-		name:    "lock",
-		args:    "DIR|ARCHIVE|URL… [--root ROOT]… [--url URL] [--file PATH]… [--out FILE] [--check LOCKFILE] [--before DIR] [--profile P] [--sarif FILE] [--summary FILE] [--github]",
-		summary: "the lockfile of a skill, or what changed since it was locked",
-		about: `Loads the skill at an https URL from its real publisher, with the files that its instructions refer
-to or that --file names, and prints its lockfile. The findings say which files are referred to and
-missing, and what was left out. Roots are as in lookleap skill. A directory or archive is locked as
-what its publisher serves at --url.
-
-With --check, each skill is compared with its entry in a lockfile: a URL with the files that are
-locked and those that its instructions refer to now, a directory or archive as the one of that name,
-whether it holds what was served or what a program materialised. A file that changed, is missing or
-is new is refused, and the findings are all of them. --before names a directory with the files as
-they were locked, to show which lines changed. The exit code is 3 if a skill changed, 1 if one was
-refused, and 4 if something could not be found out.
-
---out writes one lockfile of all inputs, if every one was accepted. It replaces only a lockfile, and
-a skill of that one keeps its directory.
-
-value: {
-  "url", "trustRoot":  of the skill
-  "lock":              the lockfile of this skill as it is now; without --check
-  "change":            what changed: lines, files, and what the skill may newly do; with --check
-  "changes":           how many files are not as they were locked; with --check
-}`,
-		examples: `lookleap lock https://example.com/skills/refund/ --out skills.lock
-lookleap lock https://example.com/skills/refund/ --check skills.lock
-lookleap lock skills/refund --check skills.lock
-lookleap --json lock skills/refund --url https://example.com/skills/refund/`,
-		build: func(flags *flag.FlagSet) action {
-			l := &locker{lock: &dvs.Lockfile{}}
-			var out, check string
-			report := reportFlags(flags)
-			l.declare(flags)
-			flags.StringVar(&l.before, "before", "", "with --check, a `DIR` with the files as they were locked")
-			flags.Var(&l.files, "file", "lock this `PATH` below the skill's directory; may be repeated")
-			flags.StringVar(&l.url, "url", "", "where a directory is published, the `URL` of its skill")
-			flags.StringVar(&out, "out", "", "write the lockfile to this `FILE`")
-			flags.StringVar(&check, "check", "", "compare with the lockfile in this `FILE`")
-			return func(ctx context.Context, s *session, args []string) error {
-				switch {
-				case check == "" && (l.before != "" || report.asked()):
-					return usagef("--before, --sarif, --summary and --github are for --check")
-				case check != "" && (out != "" || l.url != "" || len(l.files) > 0):
-					return usagef("--check compares; --out, --url and --file are for locking")
-				case check != "":
-					content, err := readFile(check)
-					if err == nil {
-						l.old, err = dvs.ParseLockfile(content)
-					}
-					if err != nil {
-						return usagef("--check: %v", err)
-					}
-					if !s.options.Dev && slices.ContainsFunc(l.old.Skills, func(s dvs.LockedSkill) bool { return s.Development }) {
-						return usagef("--check: %s was made in development mode: lock the skills again without --dev, or add --dev", check)
-					}
-					report.against, report.entries = check, content
-					s.report = report
-					return errors.Join(l.all(ctx, s, args), report.write(s.stdout))
-				}
-				var err error
-				if l.named, err = replaceable(out); err != nil {
-					return err
-				}
-				if err := l.all(ctx, s, args); err != nil || out == "" || s.refused > 0 {
-					return err
-				}
-				return install.WriteLock(out, l.lock)
+func lockCommand(flags *flag.FlagSet) action {
+	l := &locker{lock: &dvs.Lockfile{}}
+	var out, check string
+	report := reportFlags(flags)
+	l.declare(flags)
+	flags.StringVar(&l.before, "before", "", "with --check, a `DIR` with the files as they were locked")
+	flags.Var(&l.files, "file", "lock this `PATH` below the skill's directory; may be repeated")
+	flags.StringVar(&l.url, "url", "", "where a directory is published, the `URL` of its skill")
+	flags.StringVar(&out, "out", "", "write the lockfile to this `FILE`")
+	flags.StringVar(&check, "check", "", "compare with the lockfile in this `FILE`")
+	return func(ctx context.Context, s *session, args []string) error {
+		switch {
+		case check == "" && (l.before != "" || report.asked()):
+			return usagef("--before, --sarif, --summary and --github are for --check")
+		case check != "" && (out != "" || l.url != "" || len(l.files) > 0):
+			return usagef("--check compares; --out, --url and --file are for locking")
+		case check != "":
+			content, err := readFile(check)
+			if err == nil {
+				l.old, err = dvs.ParseLockfile(content)
 			}
-		},
+			if err != nil {
+				return usagef("--check: %v", err)
+			}
+			if !s.options.Dev && slices.ContainsFunc(l.old.Skills, func(s dvs.LockedSkill) bool { return s.Development }) {
+				return usagef("--check: %s was made in development mode: lock the skills again without --dev, or add --dev", check)
+			}
+			report.against, report.entries = check, content
+			s.report = report
+			return errors.Join(l.all(ctx, s, args), report.write(s.stdout))
+		}
+		var err error
+		if l.named, err = replaceable(out); err != nil {
+			return err
+		}
+		if err := l.all(ctx, s, args); err != nil || out == "" || s.refused > 0 {
+			return err
+		}
+		return install.WriteLock(out, l.lock)
 	}
 }
 

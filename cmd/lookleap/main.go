@@ -101,23 +101,46 @@ func usagef(format string, args ...any) error { return usageError(fmt.Sprintf(fo
 
 // commands is what lookleap can look at, in the order of its help.
 func commands() []command {
-	return []command{
-		urlCommand(), dnsCommand(), wellknownCommand(), agentstxtCommand(), anmlCommand(), skillCommand(), skillsCommand(),
-		lockCommand(), policyCommand(), feedCommand(), trustCommand(), recordCommand(), manifestCommand(), replayCommand(),
-		aiuriCommand(), aiipCommand(), jwsCommand(), receiptCommand(), ledgerCommand(), siteCommand(), doctorCommand(),
-		publishCommand(), serveCommand(), codeCommand(), completionCommand(), versionCommand(),
+	all := []command{
+		{name: "url", build: urlCommand},
+		{name: "dns", build: dnsCommand},
+		{name: "wellknown", build: wellknownCommand},
+		{name: "agentstxt", build: agentstxtCommand},
+		{name: "anml", build: anmlCommand},
+		{name: "skill", words: installWords, build: skillCommand},
+		{name: "skills", sites: true, build: skillsCommand},
+		{name: "lock", build: lockCommand},
+		{name: "policy", build: policyCommand},
+		{name: "feed", build: feedCommand},
+		{name: "trust", build: trustCommand},
+		{name: "record", build: recordCommand},
+		{name: "manifest", build: manifestCommand},
+		{name: "replay", build: replayCommand},
+		{name: "aiuri", build: aiuriCommand},
+		{name: "aiip", sites: true, build: aiipCommand},
+		{name: "jws", build: jwsCommand},
+		{name: "receipt", words: []string{"verify"}, build: receiptCommand},
+		{name: "ledger", words: []string{"verify"}, build: ledgerCommand},
+		{name: "site", sites: true, build: siteCommand},
+		{name: "doctor", sites: true, build: doctorCommand},
+		{name: "publish", build: publishCommand},
+		{name: "serve", build: serveCommand},
+		{name: "code", words: knownCodes(), build: codeCommand},
+		{name: "completion", words: completionArgs, build: completionCommand},
+		{name: "version", build: versionCommand},
 	}
+	for i := range all {
+		all[i].page = pages[all[i].name]
+	}
+	return all
 }
 
 // command is one thing that lookleap can look at.
 type command struct {
-	name     string
-	args     string   // its arguments and flags, as usage shows them
-	summary  string   // one line
-	about    string   // what is judged, and the members of "value"
-	examples string   // command lines as one would type them
-	sites    bool     // its arguments are sites: example.com stands for https://example.com
-	words    []string // that may follow it, for completion
+	page
+	name  string
+	sites bool     // its arguments are sites: example.com stands for https://example.com
+	words []string // that may follow it, for completion
 
 	// build declares the command's own flags and returns what runs once they are parsed.
 	build func(flags *flag.FlagSet) action

@@ -21,45 +21,28 @@ import (
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
-func policyCommand() command {
-	return command{
-		name:    "policy",
-		args:    "FILE [URL…]",
-		summary: "what an organisation's policy says, and whether it allows a skill",
-		about: `Reads a policy file with the files that it extends, and explains it in sentences.
-Each URL is tested against it, by the URL alone: the skill is not loaded. A file
-with a fault is refused, with the place and how to fix it.
-
-value: {
-  "name", "files":  of the policy; of each file its name and sentences
-  "url":            as given; of a URL
-}`,
-		examples: `lookleap policy agents.json
-lookleap policy agents.json https://example.com/skills/refund/`,
-		build: func(*flag.FlagSet) action {
-			return func(ctx context.Context, s *session, args []string) error {
-				if len(args) == 0 {
-					return usagef("name a policy file")
-				}
-				if err := withoutStdin(args); err != nil {
-					return err
-				}
-				var rules *policy.Policy
-				err := s.judge(ctx, args[0], func(_ context.Context, file string) result {
-					var err error
-					if rules, err = policy.Load(file); err != nil {
-						return refuse(err)
-					}
-					return explainPolicy(rules)
-				})
-				return errors.Join(err, s.each(ctx, args[1:], func(_ context.Context, url string) result {
-					if err := rules.Check(url); err != nil {
-						return refuse(err)
-					}
-					return accept(map[string]string{"url": url}, row{"policy", "allows it"})
-				}))
+func policyCommand(*flag.FlagSet) action {
+	return func(ctx context.Context, s *session, args []string) error {
+		if len(args) == 0 {
+			return usagef("name a policy file")
+		}
+		if err := withoutStdin(args); err != nil {
+			return err
+		}
+		var rules *policy.Policy
+		err := s.judge(ctx, args[0], func(_ context.Context, file string) result {
+			var err error
+			if rules, err = policy.Load(file); err != nil {
+				return refuse(err)
 			}
-		},
+			return explainPolicy(rules)
+		})
+		return errors.Join(err, s.each(ctx, args[1:], func(_ context.Context, url string) result {
+			if err := rules.Check(url); err != nil {
+				return refuse(err)
+			}
+			return accept(map[string]string{"url": url}, row{"policy", "allows it"})
+		}))
 	}
 }
 
@@ -77,69 +60,43 @@ func explainPolicy(p *policy.Policy) result {
 	return r
 }
 
-func feedCommand() command {
-	return command{
-		name:    "feed",
-		args:    "FILE|URL… [--jwks FILE] [--withdraw KIND=VALUE --reason TEXT] [--sign KEY]",
-		summary: "what a revocation feed withdraws; or add an entry to a feed, or sign it",
-		about: `Reads revocation feeds as loaders do, and lists what they withdraw. A feed with a fault is refused,
-with the place and how to fix it.
-
-With --withdraw, it adds an entry to one FILE, with the next sequence number and the time, and
-writes the file as a whole. A missing file begins a feed. KIND is root, skill, digest or key; the
-value of a root is a trust root or a host. Serve the file at a URL that the policy of your agents
-names: each process follows it within 15 minutes, and within half a minute after another process of
-the same store has seen it. Entries never leave a feed.
-
-With --sign, it also writes FILE.jws, the feed signed with a private key in PEM form, and prints the
-key set for the policy. Serve that file instead. With --jwks, it reads signed feeds, and refuses one
-that none of the keys has signed. The name of a key is derived from its public part; withdraw it as
-key=NAME if it is stolen.
-
-value: {"sequence", "updated", "withdrawn": [{"kind", "value", "reason", "time"}]}`,
-		examples: `lookleap feed https://example.com/withdrawn.json
-lookleap feed withdrawn.json --withdraw root=https://github.com/example-org/ --reason "the account was taken over"
-lookleap feed withdrawn.json --sign feed.pem
-lookleap feed https://example.com/withdrawn.jws --jwks keys.json`,
-		build: func(flags *flag.FlagSet) action {
-			var entry, reason, key, jwks string
-			flags.StringVar(&entry, "withdraw", "", "add this `KIND=VALUE` to the feed")
-			flags.StringVar(&reason, "reason", "", "why, as this `TEXT` for people")
-			flags.StringVar(&key, "sign", "", "sign the feed with the private key in this PEM `FILE`")
-			flags.StringVar(&jwks, "jwks", "", "the keys of signed feeds, a JWK Set in this `FILE`")
-			return func(ctx context.Context, s *session, args []string) error {
-				if err := withoutStdin(args); err != nil {
-					return err
-				}
-				if entry != "" || key != "" {
-					return publishFeed(ctx, s, args, entry, reason, key)
-				}
-				verify := func(content []byte) ([]byte, error) { return content, nil }
-				if jwks != "" { // as a policy with these keys does
-					keys, _, err := readKeys(jwks)
-					if err != nil {
-						return err
-					}
-					verify = func(content []byte) ([]byte, error) {
-						return policy.Feed{Keys: keys}.Verify(content, func(string) bool { return false })
-					}
-				}
-				return s.words(ctx, args, func(ctx context.Context, word string) result {
-					content, err := s.read(ctx, word)
-					if err == nil {
-						content, err = verify(content)
-					}
-					if err != nil {
-						return refuse(err)
-					}
-					feed, err := dvs.ParseWithdrawals(content)
-					if err != nil {
-						return refuse(err)
-					}
-					return acceptFeed(feed)
-				})
+func feedCommand(flags *flag.FlagSet) action {
+	var entry, reason, key, jwks string
+	flags.StringVar(&entry, "withdraw", "", "add this `KIND=VALUE` to the feed")
+	flags.StringVar(&reason, "reason", "", "why, as this `TEXT` for people")
+	flags.StringVar(&key, "sign", "", "sign the feed with the private key in this PEM `FILE`")
+	flags.StringVar(&jwks, "jwks", "", "the keys of signed feeds, a JWK Set in this `FILE`")
+	return func(ctx context.Context, s *session, args []string) error {
+		if err := withoutStdin(args); err != nil {
+			return err
+		}
+		if entry != "" || key != "" {
+			return publishFeed(ctx, s, args, entry, reason, key)
+		}
+		verify := func(content []byte) ([]byte, error) { return content, nil }
+		if jwks != "" { // as a policy with these keys does
+			keys, _, err := readKeys(jwks)
+			if err != nil {
+				return err
 			}
-		},
+			verify = func(content []byte) ([]byte, error) {
+				return policy.Feed{Keys: keys}.Verify(content, func(string) bool { return false })
+			}
+		}
+		return s.words(ctx, args, func(ctx context.Context, word string) result {
+			content, err := s.read(ctx, word)
+			if err == nil {
+				content, err = verify(content)
+			}
+			if err != nil {
+				return refuse(err)
+			}
+			feed, err := dvs.ParseWithdrawals(content)
+			if err != nil {
+				return refuse(err)
+			}
+			return acceptFeed(feed)
+		})
 	}
 }
 

@@ -22,58 +22,29 @@ import (
 	"github.com/lookleap/lookleap/internal/webpage"
 )
 
-func publishCommand() command {
-	return command{
-		name:    "publish",
-		args:    "DIR --origin ORIGIN [--out DIR | --check DIR] [--serve ADDRESS]",
-		summary: "writes what a site publishes for agents as files for any web server",
-		about: `Reads a directory and writes the files that agents ask for into another one, DIR/public
-unless --out names it. What is not there is not published:
-
-  agents.txt          rules for agents; the hash line is added
-  robots.txt          rules for crawlers; without it, one that opens /.well-known/ is written
-  page.xml page.json  an ANML document, in one of the two forms; both are written
-  skills/NAME/        a skill with its SKILL.md; the indexes v0.1 and v0.2 with archives are written
-  trust.yaml          days: 90, and partners: a list of domain, tier (full or display), scope
-  ai.yaml             endpoint: ai://…, and scopes: a list; needs keys.json
-  keys.json           the public keys of the endpoint, a JWK Set
-
-A fault that agents would refuse is refused here, and nothing is written. The files have no
-dates but those of the manifest, so that equal input is written as equal files. Servers have to send the
-right media types: nginx.conf, .htaccess (Apache) and _headers (Netlify, Cloudflare) say which.
-
---check writes nothing, and refuses a directory that has other files, or a manifest that ends
-within 14 days. --serve serves them on this machine, to look at: lookleap doctor --dev.
-
-value: {"files": [{"path", "type", "bytes"}], "dns": the lines for the zone}`,
-		examples: `lookleap publish site --origin https://example.com
-lookleap publish site --origin https://example.com --check site/public
-lookleap publish site --origin https://example.com --serve localhost:8080`,
-		build: func(flags *flag.FlagSet) action {
-			var origin, out, check, listen string
-			flags.StringVar(&origin, "origin", "", "the `ORIGIN` that the site has, such as https://example.com")
-			flags.StringVar(&out, "out", "", "write into this `DIR`")
-			flags.StringVar(&check, "check", "", "write nothing, and compare with this `DIR`")
-			flags.StringVar(&listen, "serve", "", "serve the files at this `ADDRESS` of the loopback interface")
-			return func(ctx context.Context, s *session, args []string) error {
-				u, err := domain.Parse(origin)
-				switch {
-				case len(args) != 1:
-					return usagef("name one directory")
-				case err != nil || u.Path() != "/" || u.HasQuery():
-					return usagef("--origin needs an origin such as https://example.com")
-				case check != "" && out != "":
-					return usagef("--check and --out exclude each other")
-				}
-				out = cmp.Or(check, out, filepath.Join(args[0], "public"))
-				p := &publication{source: os.DirFS(args[0]), origin: u.Origin(), host: u.Host(), now: s.options.Now(), old: os.DirFS(out)}
-				fail := s.judge(ctx, args[0], func(context.Context, string) result { return p.publish(out, check != "") })
-				if fail != nil || listen == "" || len(p.files) == 0 {
-					return fail
-				}
-				return s.serveFiles(ctx, listen, p)
-			}
-		},
+func publishCommand(flags *flag.FlagSet) action {
+	var origin, out, check, listen string
+	flags.StringVar(&origin, "origin", "", "the `ORIGIN` that the site has, such as https://example.com")
+	flags.StringVar(&out, "out", "", "write into this `DIR`")
+	flags.StringVar(&check, "check", "", "write nothing, and compare with this `DIR`")
+	flags.StringVar(&listen, "serve", "", "serve the files at this `ADDRESS` of the loopback interface")
+	return func(ctx context.Context, s *session, args []string) error {
+		u, err := domain.Parse(origin)
+		switch {
+		case len(args) != 1:
+			return usagef("name one directory")
+		case err != nil || u.Path() != "/" || u.HasQuery():
+			return usagef("--origin needs an origin such as https://example.com")
+		case check != "" && out != "":
+			return usagef("--check and --out exclude each other")
+		}
+		out = cmp.Or(check, out, filepath.Join(args[0], "public"))
+		p := &publication{source: os.DirFS(args[0]), origin: u.Origin(), host: u.Host(), now: s.options.Now(), old: os.DirFS(out)}
+		fail := s.judge(ctx, args[0], func(context.Context, string) result { return p.publish(out, check != "") })
+		if fail != nil || listen == "" || len(p.files) == 0 {
+			return fail
+		}
+		return s.serveFiles(ctx, listen, p)
 	}
 }
 

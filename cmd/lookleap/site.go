@@ -16,36 +16,12 @@ import (
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
-func siteCommand() command {
-	return command{
-		name:    "site",
-		sites:   true,
-		args:    "ORIGIN…",
-		summary: "everything that can be found out about an origin, in one report",
-		about: `Opens a site as an agent of a user without data would, and tells what it met: the policy, the ANML
-document with who speaks in it and at which tier, what it offers and asks, its skills, and its AI
-endpoint. Nothing is told, and nothing is done. The policy is obeyed: what it forbids is not read. A
-site is accepted if nothing that it publishes had to be turned away.
-
-value: {
-  "policy":   {"state", "reason"} of agents.txt
-  "anml":     {"url", "serving", "explanation": {…}, "actions": [{"name", "site", "description", "inputSchema"}],
-               "asks": [{"field", "purpose", "owner", "verb", "code"}], "notices"}; null without a document
-  "skills":   [{"skill", "name", "description", "source"}]
-  "endpoint": the ai: URI, "" for none
-  "refused":  [{"what", "code", "message"}] that was turned away
-  "publicSuffixList": the date of the built-in list, and the version of one in a file
-}`,
-		examples: `lookleap site https://example.com
-lookleap --json site https://example.com https://shop.example.com`,
-		build: func(flags *flag.FlagSet) action {
-			options := policyFlags(flags)
-			return func(ctx context.Context, s *session, args []string) error {
-				return s.words(ctx, args, func(ctx context.Context, origin string) result {
-					return reportSite(ctx, s.host, options(), origin)
-				})
-			}
-		},
+func siteCommand(flags *flag.FlagSet) action {
+	options := policyFlags(flags)
+	return func(ctx context.Context, s *session, args []string) error {
+		return s.words(ctx, args, func(ctx context.Context, origin string) result {
+			return reportSite(ctx, s.host, options(), origin)
+		})
 	}
 }
 

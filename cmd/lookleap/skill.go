@@ -16,56 +16,23 @@ import (
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
-func skillCommand() command {
-	return command{
-		name:    "skill",
-		words:   installWords,
-		args:    installArgs,
-		summary: "whether a skill is well-formed and, for a URL, whose it is; or installs it",
-		about: `Judges a SKILL.md file, a skill directory as its publisher would, or the skill at
-an https URL: whether it lies under its trust root, and what its header says.
-Roots given with --root count as registered; without one a host of its own
-counts for its origin, and a platform's skills are refused until a root is given.
-
-With --policy, a skill at a URL has to be allowed by the policy of an organisation
-too; see lookleap policy. The exit code is then 1 if a skill was refused, and 4 if
-something could not be found out.
-
-value: {
-  "name", "description":  of the header
-  "profile":              dvs, agentskills or lenient
-  "digest":               of the SKILL.md
-  "hidden":               characters of the body that no one sees; files only
-  "extra":                other keys of the header; they permit nothing
-  "capabilities":         what the skill may do, as far as its text says: kind, value, file
-  "id":                   canonical URL of the skill; URLs only
-  "root", "rootSource":   its trust root, and who declared it; URLs only
-}` + installAbout,
-		examples: `lookleap skill skills/refund
-lookleap skill https://example.com/skills/refund/
-lookleap skill add example-org/skills --skill refund --agent claude-code
-lookleap skill add https://example.com --all
-lookleap skill verify --sarif skills.sarif
-lookleap --json skill https://github.com/example-org/skills/blob/main/refund/SKILL.md --root https://github.com/example-org/`,
-		build: func(flags *flag.FlagSet) action {
-			report := reportFlags(flags)
-			in := &installer{report: report}
-			in.declare(flags)
-			flags.Var(&in.policies, "policy", "obey the policy in this `FILE`; may be repeated")
-			return func(ctx context.Context, s *session, args []string) error {
-				if len(args) > 0 && slices.Contains(installWords, args[0]) {
-					return in.run(ctx, s, args[0], args[1:])
-				}
-				if len(in.policies) > 0 {
-					report.against = in.policies[0]
-				}
-				if len(in.policies) > 0 || report.asked() {
-					s.report = report
-				}
-				err := judgeSkills(ctx, s, args, &in.skillFlags)
-				return errors.Join(err, report.write(s.stdout))
-			}
-		},
+func skillCommand(flags *flag.FlagSet) action {
+	report := reportFlags(flags)
+	in := &installer{report: report}
+	in.declare(flags)
+	flags.Var(&in.policies, "policy", "obey the policy in this `FILE`; may be repeated")
+	return func(ctx context.Context, s *session, args []string) error {
+		if len(args) > 0 && slices.Contains(installWords, args[0]) {
+			return in.run(ctx, s, args[0], args[1:])
+		}
+		if len(in.policies) > 0 {
+			report.against = in.policies[0]
+		}
+		if len(in.policies) > 0 || report.asked() {
+			s.report = report
+		}
+		err := judgeSkills(ctx, s, args, &in.skillFlags)
+		return errors.Join(err, report.write(s.stdout))
 	}
 }
 
@@ -222,39 +189,19 @@ func mayRows(c dvs.Capabilities) (rows []row) {
 	return rows
 }
 
-func skillsCommand() command {
-	return command{
-		name:    "skills",
-		sites:   true,
-		args:    "ORIGIN… [--index NAME]",
-		summary: "the skills that an origin lists",
-		about: `Reads the index of an origin's skills and its sitemaps. An entry that is wrong is
-a finding and does not spoil the rest; an origin that lists nothing is accepted.
-Listed is not verified: lookleap skill judges each.
-
-value: {
-  "skills": [{"skill": canonical URL, "name", "description", "source",
-              "artifact": directory, archive or skill-md,
-              "digest":   that the index promises, "" for none,
-              "foreign":  whether it is at another origin}]
-}`,
-		examples: `lookleap skills https://example.com/
-lookleap --json skills https://example.com/ --index agent-skills`,
-		build: func(flags *flag.FlagSet) action {
-			var o dvs.Options
-			flags.Func("index", "ask for one index alone: agent-skills or skills", func(name string) error {
-				prefix, ok := map[string]string{"agent-skills": dvs.AgentSkillsPrefix, "skills": dvs.SkillsPrefix}[name]
-				if !ok {
-					return errors.New("the index is agent-skills or skills")
-				}
-				o.Indexes = []string{prefix}
-				return nil
-			})
-			return func(ctx context.Context, s *session, args []string) error {
-				loader := dvs.NewLoader(s.host, o)
-				return s.words(ctx, args, func(ctx context.Context, origin string) result { return listSkills(ctx, loader, origin) })
-			}
-		},
+func skillsCommand(flags *flag.FlagSet) action {
+	var o dvs.Options
+	flags.Func("index", "ask for one index alone: agent-skills or skills", func(name string) error {
+		prefix, ok := map[string]string{"agent-skills": dvs.AgentSkillsPrefix, "skills": dvs.SkillsPrefix}[name]
+		if !ok {
+			return errors.New("the index is agent-skills or skills")
+		}
+		o.Indexes = []string{prefix}
+		return nil
+	})
+	return func(ctx context.Context, s *session, args []string) error {
+		loader := dvs.NewLoader(s.host, o)
+		return s.words(ctx, args, func(ctx context.Context, origin string) result { return listSkills(ctx, loader, origin) })
 	}
 }
 

@@ -14,56 +14,30 @@ import (
 	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
-func trustCommand() command {
-	return command{
-		name:    "trust",
-		args:    "SERVING-URL SITE [--fresh] [--explain]",
-		summary: "whether a server may speak for a site (ANML section 12)",
-		about: `Decides whether the document at SERVING-URL may speak for SITE: by the site's DNS
-record, its manifest and its query endpoint. Tier 0 is refused, with the row of
-the decision table and the reason.
-
-  --fresh     ask again, as before an action with consequences
-  --explain   print every check
-
-value: {
-  "tier":        self, full, display or unlisted
-  "reason":      why
-  "row":         of the decision table, docs/trust-procedure.md
-  "scope":       sections that are the site's own words
-  "truncated":   sections that were granted beyond the tier, and cut
-  "sources":     URIs that granted it
-  "dnssec":      of the site's record
-  "expires":     until when it holds
-}`,
-		examples: `lookleap trust https://shop.example.net/ example.com
-lookleap --json trust https://shop.example.net/ example.com --fresh`,
-		build: func(flags *flag.FlagSet) action {
-			var fresh, explain bool
-			flags.BoolVar(&fresh, "fresh", false, "ask again, past every cache")
-			flags.BoolVar(&explain, "explain", false, "print every check")
-			return func(ctx context.Context, s *session, args []string) error {
-				if len(args) != 2 {
-					return usagef("give the URL that served the document, and the site that it claims")
-				}
-				if err := withoutStdin(args); err != nil {
-					return err
-				}
-				args[0] = siteURL(args[0])
-				verifier := anmltrust.NewVerifier(s.host, anmltrust.Rules{})
-				verify := verifier.Verify
-				if fresh {
-					verify = verifier.VerifyFresh
-				}
-				return s.judge(ctx, args[0]+" "+args[1], func(ctx context.Context, _ string) result {
-					if _, err := domain.Parse(args[0]); err != nil && !strings.Contains(args[0], "://") {
-						return refuse(err) // not served over plain http: no URL at all
-					}
-					a, err := verify(ctx, anmltrust.Claim{URL: args[0], Site: args[1], Form: anmltrust.SiteElement})
-					return showTrust(a, err, explain)
-				})
+func trustCommand(flags *flag.FlagSet) action {
+	var fresh, explain bool
+	flags.BoolVar(&fresh, "fresh", false, "ask again, past every cache")
+	flags.BoolVar(&explain, "explain", false, "print every check")
+	return func(ctx context.Context, s *session, args []string) error {
+		if len(args) != 2 {
+			return usagef("give the URL that served the document, and the site that it claims")
+		}
+		if err := withoutStdin(args); err != nil {
+			return err
+		}
+		args[0] = siteURL(args[0])
+		verifier := anmltrust.NewVerifier(s.host, anmltrust.Rules{})
+		verify := verifier.Verify
+		if fresh {
+			verify = verifier.VerifyFresh
+		}
+		return s.judge(ctx, args[0]+" "+args[1], func(ctx context.Context, _ string) result {
+			if _, err := domain.Parse(args[0]); err != nil && !strings.Contains(args[0], "://") {
+				return refuse(err) // not served over plain http: no URL at all
 			}
-		},
+			a, err := verify(ctx, anmltrust.Claim{URL: args[0], Site: args[1], Form: anmltrust.SiteElement})
+			return showTrust(a, err, explain)
+		})
 	}
 }
 
@@ -108,24 +82,11 @@ func showTrust(a *anmltrust.Authorization, err error, explain bool) result {
 	return r
 }
 
-func recordCommand() command {
-	return command{
-		name:    "record",
-		args:    "TXT… [--site D]",
-		summary: "what a TXT record at _anml.SITE says, and how to publish it",
-		about: `Reads _anml records (ANML section 12.2). With --site the record is also judged as
-the site's own, and the line of a zone file that publishes it is given.
-
-value: {"manifest", "query", "canonical", "strings": of at most 255 bytes, "zone"}`,
-		examples: `lookleap record 'v=anml1; manifest=https://example.com/.well-known/anml-trust'
-lookleap record 'v=anml1; query=https://example.com/ask' --site example.com`,
-		build: func(flags *flag.FlagSet) action {
-			var site string
-			flags.StringVar(&site, "site", "", "judge the record as that of this `DOMAIN`")
-			return func(ctx context.Context, s *session, args []string) error {
-				return s.words(ctx, args, func(_ context.Context, text string) result { return judgeRecord(text, site) })
-			}
-		},
+func recordCommand(flags *flag.FlagSet) action {
+	var site string
+	flags.StringVar(&site, "site", "", "judge the record as that of this `DOMAIN`")
+	return func(ctx context.Context, s *session, args []string) error {
+		return s.words(ctx, args, func(_ context.Context, text string) result { return judgeRecord(text, site) })
 	}
 }
 
@@ -154,34 +115,17 @@ func judgeRecord(text, site string) result {
 	return r
 }
 
-func manifestCommand() command {
-	return command{
-		name:    "manifest",
-		args:    "FILE|URL|-… --site D [--serving H] [--at TIME]",
-		summary: "what a trust manifest says about a server",
-		about: `Reads manifests (ANML section 12.3) and judges whether they speak for the site now, or at --at TIME.
-With --serving, a server that the manifest does not authorize is refused.
-
-value: {
-  "site", "issued", "expires":  of the manifest
-  "entries":                    how many
-  "listing":                    {"rank", "pattern", "tier", "scope"} of --serving
-}`,
-		examples: `lookleap manifest anml-trust.json --site example.com
-lookleap manifest anml-trust.json --site example.com --serving shop.example.net --at 2026-08-01T00:00:00Z`,
-		build: func(flags *flag.FlagSet) action {
-			var site, serving string
-			flags.StringVar(&site, "site", "", "the `DOMAIN` that the manifest should speak for")
-			flags.StringVar(&serving, "serving", "", "the `HOST` that wants to speak for it")
-			return func(ctx context.Context, s *session, args []string) error {
-				if site == "" {
-					return usagef("--site is missing")
-				}
-				return s.files(ctx, args, func(content []byte) result {
-					return judgeManifest(content, site, serving, s.options.Now())
-				})
-			}
-		},
+func manifestCommand(flags *flag.FlagSet) action {
+	var site, serving string
+	flags.StringVar(&site, "site", "", "the `DOMAIN` that the manifest should speak for")
+	flags.StringVar(&serving, "serving", "", "the `HOST` that wants to speak for it")
+	return func(ctx context.Context, s *session, args []string) error {
+		if site == "" {
+			return usagef("--site is missing")
+		}
+		return s.files(ctx, args, func(content []byte) result {
+			return judgeManifest(content, site, serving, s.options.Now())
+		})
 	}
 }
 
@@ -238,23 +182,11 @@ func judgeManifest(content []byte, site, serving string, now time.Time) result {
 	return r
 }
 
-func replayCommand() command {
-	return command{
-		name:    "replay",
-		args:    "VERDICT-FILE|-… [--at TIME]",
-		summary: "judge a stored verdict of trust again, offline",
-		about: `Reads verdicts as JSON, or the results of lookleap --json trust that carry one, and decides again
-from the claim and evidence in their record, at the time at which they were decided or at --at TIME.
-
-value: as that of lookleap trust`,
-		examples: `lookleap replay verdict.json --at 2026-08-01T00:00:00Z`,
-		build: func(*flag.FlagSet) action {
-			return func(ctx context.Context, s *session, args []string) error {
-				return s.files(ctx, args, func(content []byte) result {
-					return replayVerdict(content, s.options.At)
-				})
-			}
-		},
+func replayCommand(*flag.FlagSet) action {
+	return func(ctx context.Context, s *session, args []string) error {
+		return s.files(ctx, args, func(content []byte) result {
+			return replayVerdict(content, s.options.At)
+		})
 	}
 }
 

@@ -19,36 +19,11 @@ import (
 	"github.com/lookleap/lookleap/wellknown"
 )
 
-func urlCommand() command {
-	return command{
-		name:    "url",
-		args:    "URL… [--root ROOT]…",
-		summary: "the canonical form of an https URL, and the root it is under",
-		about: `Prints the one spelling of an https URL that lookleap compares and fetches, or refuses a URL that
-two readers could understand in two ways. With roots, the URL must lie under one of them: same
-scheme, host and port, and the root's path segments first.
-
-value: {
-  "canonical":         the canonical URL
-  "origin":            scheme, host and port
-  "host":              the host as A-labels
-  "port":              the effective port
-  "path":              the canonical escaped path
-  "registrableDomain": the domain that was registered, "" if there is no such domain
-  "display":           the host for people, its registrable domain marked
-  "roots":             [{"root": canonical root, "contains": true or false}]
-  "root":              the most specific root that contains the URL, "" for none
-}`,
-		examples: `lookleap url 'HTTPS://BÜCHER.example:443/%7Eorg/'
-lookleap url https://example.com.evil.example/x --root https://example.com/
-cat urls.txt | lookleap --json url --root https://github.com/example-org/ -`,
-		build: func(flags *flag.FlagSet) action {
-			var roots repeated
-			flags.Var(&roots, "root", "the URL must lie under this `ROOT`; may be repeated")
-			return func(ctx context.Context, s *session, args []string) error {
-				return s.words(ctx, args, func(_ context.Context, raw string) result { return judgeURL(raw, roots) })
-			}
-		},
+func urlCommand(flags *flag.FlagSet) action {
+	var roots repeated
+	flags.Var(&roots, "root", "the URL must lie under this `ROOT`; may be repeated")
+	return func(ctx context.Context, s *session, args []string) error {
+		return s.words(ctx, args, func(_ context.Context, raw string) result { return judgeURL(raw, roots) })
 	}
 }
 
@@ -111,35 +86,13 @@ func judgeURL(raw string, roots []string) result {
 	return r
 }
 
-func wellknownCommand() command {
-	return command{
-		name:    "wellknown",
-		args:    "URL… [--strict-media] [--cross-origin]",
-		summary: "what an origin says at a well-known URI (RFC 8615)",
-		about: `Takes a well-known URI apart, asks the origin for it and says what that came to. Only a document
-that is present is accepted; an absent one is refused with the code absent, and so on.
-
-value: {
-  "name":       the registered name
-  "rest":       further path below it
-  "status":     what the registry says: permanent, provisional or unregistered
-  "reference":  the name's specification
-  "state":      present, absent, forbidden or unavailable; "" if nothing was asked
-  "result":     {"code", "origin", "url", "finalUrl", "status", "mediaType",
-                 "crossOrigin", "retryAfter", "fetched", "expires", "findings"}
-  "digest":     of the document
-}`,
-		examples: `lookleap wellknown https://example.com/.well-known/security.txt
-lookleap --json wellknown https://example.com/.well-known/skills/index.json`,
-		build: func(flags *flag.FlagSet) action {
-			var o wellknown.Options
-			flags.BoolVar(&o.StrictMedia, "strict-media", false, "refuse a document of another media type than its registration's")
-			flags.BoolVar(&o.AllowCrossOriginRedirect, "cross-origin", false, "follow redirects to other origins")
-			return func(ctx context.Context, s *session, args []string) error {
-				client := wellknown.NewClient(s.host, o)
-				return s.words(ctx, args, func(ctx context.Context, raw string) result { return judgeWellKnown(ctx, client, raw) })
-			}
-		},
+func wellknownCommand(flags *flag.FlagSet) action {
+	var o wellknown.Options
+	flags.BoolVar(&o.StrictMedia, "strict-media", false, "refuse a document of another media type than its registration's")
+	flags.BoolVar(&o.AllowCrossOriginRedirect, "cross-origin", false, "follow redirects to other origins")
+	return func(ctx context.Context, s *session, args []string) error {
+		client := wellknown.NewClient(s.host, o)
+		return s.words(ctx, args, func(ctx context.Context, raw string) result { return judgeWellKnown(ctx, client, raw) })
 	}
 }
 
@@ -192,45 +145,20 @@ func judgeWellKnown(ctx context.Context, client *wellknown.Client, raw string) r
 	return r
 }
 
-func dnsCommand() command {
-	return command{
-		name:    "dns",
-		args:    "NAME [TYPE]",
-		summary: "what the DNS says about a name, and whether that can be trusted",
-		about: `Looks up a name, A unless another TYPE is given (a mnemonic such as TXT, or TYPE and a number), and
-validates the answer from the root's keys down, whichever server gave it. An absence is an answer.
-What fails validation is refused with the code dnssec-bogus, and a lookup that
-could not find out with dns-error.
-
-value: {
-  "name":     the owner of the records, after aliases
-  "type":     the type
-  "records":  texts; an SRV record as "PRIORITY WEIGHT PORT TARGET", other types as in a zone file
-  "exists":   whether the name exists
-  "ttl":      seconds for which this may be used
-  "dnssec":   secure, insecure or indeterminate
-  "chain":    [{"zone", "dnssec", "keyTag", "algorithm", "reason"}] from the root down
-}
-of a bogus answer: {"zone": the zone that failed, "ede": extended DNS error code}`,
-		examples: `lookleap dns _anml.example.com TXT
-lookleap --json dns example.com AAAA --dns tls://192.0.2.53:853
-lookleap dns shop.example --dns 127.0.0.1:5300 --anchor root.ds`,
-		build: func(*flag.FlagSet) action {
-			return func(ctx context.Context, s *session, args []string) error {
-				if len(args) == 0 || len(args) > 2 {
-					return usagef("give a name and perhaps a type")
-				}
-				if err := withoutStdin(args); err != nil {
-					return err
-				}
-				rrtype, err := parseType(append(args, "A")[1])
-				if err != nil {
-					return err
-				}
-				return s.judge(ctx, strings.Join(args, " "),
-					func(ctx context.Context, _ string) result { return judgeDNS(ctx, s.host, args[0], rrtype) })
-			}
-		},
+func dnsCommand(*flag.FlagSet) action {
+	return func(ctx context.Context, s *session, args []string) error {
+		if len(args) == 0 || len(args) > 2 {
+			return usagef("give a name and perhaps a type")
+		}
+		if err := withoutStdin(args); err != nil {
+			return err
+		}
+		rrtype, err := parseType(append(args, "A")[1])
+		if err != nil {
+			return err
+		}
+		return s.judge(ctx, strings.Join(args, " "),
+			func(ctx context.Context, _ string) result { return judgeDNS(ctx, s.host, args[0], rrtype) })
 	}
 }
 
