@@ -123,7 +123,6 @@ func showPolicy(report agentstxt.Report, err error) result {
 	return r.with(report.Findings...)
 }
 
-// showRobots adds what robots.txt says to what the policy says.
 func showRobots(r result, robots *agentstxt.RobotsFile, paths []string) result {
 	r.rows = append(r.rows, row{"robots.txt", plaintext.Plural(robots.Len(), "rule", "rules")})
 	if err := robots.Err(); err != nil {

@@ -49,7 +49,6 @@ func skip(message string) diagnosis {
 	return diagnosis{State: skipped, Code: lookleap.CodeSkipped, Message: message}
 }
 
-// ok says that what is there is right.
 func ok(message string, findings ...lookleap.Finding) diagnosis {
 	d := diagnosis{State: fine, Code: lookleap.CodeOK, Message: message, Findings: findings}
 	for _, f := range findings {
@@ -61,7 +60,6 @@ func ok(message string, findings ...lookleap.Finding) diagnosis {
 	return d
 }
 
-// notThere says that the site does not publish it.
 func notThere(message string) diagnosis {
 	return diagnosis{State: absent, Code: wellknown.CodeAbsent, Message: message}
 }

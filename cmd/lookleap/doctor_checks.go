@@ -31,6 +31,8 @@ const (
 	robotsPath   = "/robots.txt"
 	anmlPath     = "/.well-known/anml"
 	manifestPath = "/.well-known/anml-trust"
+	aiipPath     = "/.well-known/aiip"
+	keysPath     = "/.well-known/jwks.json"
 )
 
 // policy lints the file that agents would obey, hash and all.
@@ -261,7 +263,7 @@ func (p *patient) endpoint(ctx context.Context) diagnosis {
 	}
 	findings := append(aiuri.Lint(found), found.Findings...)
 	if found.DocumentOrigin == p.url.Origin() {
-		p.found = append(p.found, "/.well-known/aiip")
+		p.found = append(p.found, aiipPath)
 	}
 	if found.Document == nil || found.Document.JWKS == "" {
 		return ok(found.Endpoint.String(), findings...)
@@ -284,7 +286,6 @@ func (p *patient) endpoint(ctx context.Context) diagnosis {
 	return ok(found.Endpoint.String(), append(findings, keys.Findings()...)...)
 }
 
-// maxExamined is how many listed skills are loaded.
 const maxExamined = 50
 
 // skills lists the index and the sitemaps, as agents do, and loads each skill of this site.
@@ -330,7 +331,6 @@ func (p *patient) skills(ctx context.Context) diagnosis {
 	return ok(message, findings...)
 }
 
-// skill loads one listed skill with the files that it refers to.
 func (p *patient) skill(ctx context.Context, loader *dvs.Loader, entry dvs.Listing) []lookleap.Finding {
 	name := "the skill " + plaintext.Quote(entry.Name, 64) + ": "
 	broken := func(err error) []lookleap.Finding {

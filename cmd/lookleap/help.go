@@ -43,7 +43,6 @@ var pages = func() map[string]page {
 	return all
 }()
 
-// helpWidth is the width of help that is not shown on a terminal.
 const helpWidth = 80
 
 // writeHelp explains one command, or all of them when topic is "". It is arranged like a manual
@@ -125,7 +124,6 @@ func reflow(text string) string {
 	return b.String()
 }
 
-// section writes an indented text below a title.
 func section(b *strings.Builder, title, text string) {
 	fmt.Fprintln(b, title)
 	for line := range strings.Lines(strings.TrimSpace(text)) {
@@ -202,7 +200,6 @@ type versionValue struct {
 	Documents        map[string]string `json:"documents"`
 }
 
-// buildVersion returns the version of the module that this program was built from.
 func buildVersion() string {
 	if build, ok := debug.ReadBuildInfo(); ok && build.Main.Version != "" {
 		return build.Main.Version
@@ -229,7 +226,6 @@ func version(context.Context, string) result {
 	return r
 }
 
-// completionArgs are the shells that the command "completion" knows.
 var completionArgs = []string{"bash", "zsh", "fish", "powershell"}
 
 func completionCommand(*flag.FlagSet) action {
@@ -241,7 +237,6 @@ func completionCommand(*flag.FlagSet) action {
 	}
 }
 
-// writeCompletion prints the script of a shell.
 func writeCompletion(w io.Writer, shell string) error {
 	global := completed{Flags: flagsOf(commonFlags())}
 	help := completed{Name: "help", Summary: "how to use a command", AllFlags: flagWords(global.Flags)}

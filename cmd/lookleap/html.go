@@ -102,7 +102,6 @@ func (s *session) serve(ctx context.Context, address string, o agentstxt.Options
 	return webpage.Serve(ctx, l, door)
 }
 
-// listen listens at the address of a flag.
 func listen(flag, address string) (net.Listener, error) {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
@@ -115,7 +114,6 @@ func listen(flag, address string) (net.Listener, error) {
 	return l, nil
 }
 
-// maxLooks is how many sites are looked at at the same time.
 const maxLooks = 2
 
 // viewer shows the reports of URLs that are typed.

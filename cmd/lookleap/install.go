@@ -18,7 +18,6 @@ import (
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
-// installWords are the first words that name them.
 var installWords = []string{"add", "list", "update", "sync", "verify", "remove", "why", "hook"}
 
 // installer has the flags of these commands.
@@ -51,7 +50,6 @@ func (in *installer) declare(flags *flag.FlagSet) {
 	flags.BoolVar(&in.force, "force", false, "add, update, sync, remove: replace what a user changed")
 }
 
-// run runs one of the commands.
 func (in *installer) run(ctx context.Context, s *session, word string, args []string) error {
 	switch {
 	case in.user && in.project:
@@ -125,7 +123,6 @@ type unanswered struct{ message, fix string }
 
 func (u *unanswered) Error() string { return u.message }
 
-// PromptConsent shows a request and asks about each item.
 func (a *asker) PromptConsent(ctx context.Context, r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
 	d := lookleap.ConsentDecision{Digest: r.Digest}
 	switch {
@@ -189,7 +186,6 @@ func (s *session) answer() string {
 	return strings.TrimSpace(line)
 }
 
-// chooseSkills lets the user choose from a list.
 func (s *session) chooseSkills(found *install.Found) ([]install.Candidate, error) {
 	if !s.asks {
 		return nil, nothingChosen(found)

@@ -66,7 +66,6 @@ func (in *installer) migrate(ctx context.Context, loader *dvs.Loader, file strin
 	return nil
 }
 
-// addSource installs skills of one source.
 func (in *installer) addSource(ctx context.Context, loader *dvs.Loader, arg string, names, agents []string) error {
 	source, err := install.ParseSource(siteSource(arg))
 	if err == nil && in.user && source.Local() { // the next update may be in another directory
@@ -115,7 +114,6 @@ func refuseInstall(err error) result {
 	return r
 }
 
-// put installs a skill that was loaded.
 func (in *installer) put(ctx context.Context, skill *install.Skill, o install.Options) result {
 	done, err := in.place.Install(ctx, skill, o)
 	if err != nil {
@@ -188,27 +186,21 @@ func (in *installer) choose(arg string, names []string, found *install.Found) (c
 
 // chosenAgents returns the agents that get the skills: those of --agent, or those that are found.
 func (in *installer) chosenAgents() ([]string, error) {
-	var names []string
-	for _, name := range in.agents {
-		if _, ok := install.FindAgent(name); !ok {
-			return nil, unknownAgent(name)
-		}
-		names = append(names, name)
+	var known []string
+	for _, a := range install.Agents() {
+		known = append(known, a.Name)
 	}
-	if len(names) > 0 || in.dir != "" {
-		return names, nil
+	for _, name := range in.agents {
+		if _, ok := install.FindAgent(name); ok {
+			continue
+		}
+		if near := textdiff.Nearest(name, known); near != "" {
+			return nil, usagef("there is no agent %s in the table; did you mean %s?", plaintext.Quote(name, 60), near)
+		}
+		return nil, usagef("there is no agent %s in the table of %d; --dir installs into any directory", plaintext.Quote(name, 60), len(known))
+	}
+	if len(in.agents) > 0 || in.dir != "" {
+		return in.agents, nil
 	}
 	return in.place.Detect(), nil
-}
-
-// unknownAgent is the error for a name that is not in the table.
-func unknownAgent(name string) error {
-	var names []string
-	for _, a := range install.Agents() {
-		names = append(names, a.Name)
-	}
-	if near := textdiff.Nearest(name, names); near != "" {
-		return usagef("there is no agent %s in the table; did you mean %s?", plaintext.Quote(name, 60), near)
-	}
-	return usagef("there is no agent %s in the table of %d; --dir installs into any directory", plaintext.Quote(name, 60), len(names))
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -24,8 +25,7 @@ type hookCall struct {
 	CopilotInput json.RawMessage `json:"toolArgs"`
 }
 
-// maxHook bounds what an agent sends, in bytes.
-const maxHook = 8 << 20
+const maxHook = 8 << 20 // bytes that an agent sends
 
 // hook answers an agent that starts or is about to use a tool: which skills are not as they were
 // installed. Without a call it prints one line for people. It sends no request.
@@ -57,16 +57,16 @@ func (in *installer) hook(_ context.Context, args []string) error {
 		case !slices.ContainsFunc(changed, func(c changedSkill) bool { return c.usedBy(tool, input) }):
 			return nil
 		case call.CopilotTool != "":
-			return writeJSON(in.s, decision)
+			return json.NewEncoder(in.s.stdout).Encode(decision)
 		}
 		decision["hookEventName"] = call.Event
-		return writeJSON(in.s, map[string]any{"hookSpecificOutput": decision})
+		return json.NewEncoder(in.s.stdout).Encode(map[string]any{"hookSpecificOutput": decision})
 	case call.Event == "SessionStart":
 		in.s.refused = 0
 		if len(changed) == 0 {
 			return nil
 		}
-		return writeJSON(in.s, map[string]any{"systemMessage": message,
+		return json.NewEncoder(in.s.stdout).Encode(map[string]any{"systemMessage": message,
 			"hookSpecificOutput": map[string]string{"hookEventName": call.Event, "additionalContext": message + " Do not read or use them."}})
 	}
 	_, err := io.WriteString(in.s.stdout, message+"\n")
@@ -131,62 +131,34 @@ func (c *changedSkill) usedBy(tool string, input json.RawMessage) bool {
 	if json.Unmarshal(input, &value) != nil {
 		value = string(input)
 	}
-	var text string
-	if json.Unmarshal(input, &text) == nil { // Copilot sends the arguments as JSON in a string
-		if json.Unmarshal([]byte(text), &value) != nil {
-			value = text
-		}
+	if text, ok := value.(string); ok && json.Unmarshal([]byte(text), &value) != nil { // Copilot sends JSON in a string
+		value = text
 	}
-	return c.in(value, strings.EqualFold(tool, "skill"))
+	return slices.ContainsFunc(textsOf(value), func(text string) bool {
+		if strings.EqualFold(tool, "skill") && (text == c.name || strings.HasSuffix(text, ":"+c.name) || text == "/"+c.name) {
+			return true
+		}
+		return slices.ContainsFunc(c.paths, func(folder string) bool {
+			folder = filepath.Join(filepath.Base(filepath.Dir(folder)), filepath.Base(folder)) // skills/NAME
+			path := regexp.QuoteMeta(filepath.ToSlash(folder)) + `([^A-Za-z0-9._-]|$)`         // not of a longer name
+			return regexp.MustCompile(path).MatchString(filepath.ToSlash(text))
+		})
+	})
 }
 
-func (c *changedSkill) in(value any, named bool) bool {
+// textsOf returns all strings of a JSON value.
+func textsOf(value any) (texts []string) {
 	switch v := value.(type) {
+	case string:
+		texts = append(texts, v)
 	case map[string]any:
 		for _, one := range v {
-			if c.in(one, named) {
-				return true
-			}
+			texts = append(texts, textsOf(one)...)
 		}
 	case []any:
-		return slices.ContainsFunc(v, func(one any) bool { return c.in(one, named) })
-	case string:
-		if named && (v == c.name || strings.HasSuffix(v, ":"+c.name) || v == "/"+c.name) {
-			return true
-		}
-		slashed := filepath.ToSlash(v)
-		return slices.ContainsFunc(c.paths, func(path string) bool {
-			path = filepath.ToSlash(path)
-			folder := path[strings.LastIndexByte(path[:strings.LastIndexByte(path, '/')], '/')+1:] // skills/NAME
-			return namesPath(slashed, path) || namesPath(slashed, folder)
-		})
-	}
-	return false
-}
-
-// namesPath reports whether a text has a path that is not the beginning of a longer name.
-func namesPath(text, path string) bool {
-	for {
-		at := strings.Index(text, path)
-		if at < 0 {
-			return false
-		}
-		text = text[at+len(path):]
-		if text == "" || !isNameByte(text[0]) {
-			return true
+		for _, one := range v {
+			texts = append(texts, textsOf(one)...)
 		}
 	}
-}
-
-func isNameByte(b byte) bool {
-	return 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z' || '0' <= b && b <= '9' || b == '-' || b == '_' || b == '.'
-}
-
-// writeJSON writes a value as one line.
-func writeJSON(s *session, v any) error {
-	line, err := json.Marshal(v)
-	if err == nil {
-		_, err = s.stdout.Write(append(line, '\n'))
-	}
-	return err
+	return texts
 }

@@ -33,7 +33,6 @@ type installedValue struct {
 	Approved     []approval       `json:"approved,omitempty"`
 }
 
-// approval is one version that the user agreed to.
 type approval struct {
 	At        time.Time  `json:"at"`
 	Root      string     `json:"root"`
@@ -94,7 +93,7 @@ func (in *installer) verify(_ context.Context, args []string) error {
 		in.report.entries = content
 	}
 	in.s.report = in.report
-	err := in.check(args, func(r *result, c *install.Check) {
+	return in.check(args, func(r *result, c *install.Check) {
 		r.Message = plaintext.Plural(len(c.Entry.Files), "file is", "files are") + " as installed"
 		if !c.OK() {
 			r.OK, r.changed, r.Code = false, true, c.Findings[0].Code
@@ -102,7 +101,6 @@ func (in *installer) verify(_ context.Context, args []string) error {
 			r.Findings, r.base = c.Findings, in.place.Dir
 		}
 	})
-	return errors.Join(err, in.report.write(in.s.stdout))
 }
 
 // check compares the skills with the lockfile, and shows what say says about each.

@@ -87,7 +87,7 @@ func receiptCommand(flags *flag.FlagSet) action {
 			return err
 		}
 		return s.files(ctx, files, func(content []byte) result {
-			return showReceipts(content, keys, receipt.Head(*from), receipt.Head(*to))
+			return showReceipts(content, keys, *from, *to)
 		})
 	}
 }
@@ -104,7 +104,7 @@ func ledgerCommand(flags *flag.FlagSet) action {
 			if err != nil { // of an entry, which the message names
 				return refuse(&lookleap.Error{Code: lookleap.CodeOf(err), Err: err})
 			}
-			return accept(map[string]any{"head": last}, head(last).row())
+			return accept(map[string]any{"head": last}, headRow(receipt.Head(last)))
 		})
 	}
 }
@@ -117,7 +117,6 @@ func verifyArgs(args []string) ([]string, error) {
 	return args[1:], nil
 }
 
-// readKeys reads the key set of --jwks.
 func readKeys(file string) (set []byte, keys *aiuri.KeySet, err error) {
 	if file == "" {
 		return nil, nil, usagef("--jwks is missing")
@@ -131,21 +130,16 @@ func readKeys(file string) (set []byte, keys *aiuri.KeySet, err error) {
 	return set, keys, nil
 }
 
-// head is the end of a chain: NUMBER:DIGEST.
-type head struct {
-	Number int64
-	Digest string
+// heads declares the flags about the ends of a chain: NUMBER:DIGEST.
+func heads(flags *flag.FlagSet) (from, to *receipt.Head) {
+	from, to = new(receipt.Head), new(receipt.Head)
+	flags.Func("after", "the file begins after this `HEAD`", func(text string) error { return readHead(text, from) })
+	flags.Func("head", "this `HEAD` is that of an entry of the file", func(text string) error { return readHead(text, to) })
+	return from, to
 }
 
-func (h head) MarshalText() ([]byte, error) {
-	if h == (head{}) {
-		return nil, nil
-	}
-	return fmt.Appendf(nil, "%d:%s", h.Number, h.Digest), nil
-}
-
-func (h *head) UnmarshalText(text []byte) (err error) {
-	number, digest, ok := strings.Cut(string(text), ":")
+func readHead(text string, h *receipt.Head) (err error) {
+	number, digest, ok := strings.Cut(text, ":")
 	if h.Number, err = strconv.ParseInt(number, 10, 64); err != nil || !ok || h.Number < 1 || digest == "" {
 		return errors.New("write NUMBER:DIGEST")
 	}
@@ -153,17 +147,11 @@ func (h *head) UnmarshalText(text []byte) (err error) {
 	return nil
 }
 
-func (h head) row() row {
-	text, _ := h.MarshalText() // it has no errors
-	return row{"head", string(text)}
-}
-
-// heads declares the flags about the ends of a chain.
-func heads(flags *flag.FlagSet) (from, to *head) {
-	from, to = new(head), new(head)
-	flags.TextVar(from, "after", head{}, "the file begins after this `HEAD`")
-	flags.TextVar(to, "head", head{}, "this `HEAD` is that of an entry of the file")
-	return from, to
+func headRow(h receipt.Head) row {
+	if h == (receipt.Head{}) {
+		return row{"head", ""}
+	}
+	return row{"head", fmt.Sprintf("%d:%s", h.Number, h.Digest)}
 }
 
 func showReceipts(content []byte, keys *aiuri.KeySet, from, to receipt.Head) result {
@@ -184,11 +172,10 @@ func showReceipts(content []byte, keys *aiuri.KeySet, from, to receipt.Head) res
 		return refuse(&lookleap.Error{Code: agent.CodeLedgerBroken, Message: "no receipt has the head", Fix: "compare the file with a copy of the log"})
 	}
 	r.Value = map[string]any{"receipts": all, "head": last}
-	r.rows = append(r.rows, head(last).row())
+	r.rows = append(r.rows, headRow(receipt.Head(last)))
 	return r.with(keys.Findings()...)
 }
 
-// lines yields the lines of a file that are not empty.
 func lines(content []byte) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		for line := range bytes.Lines(content) {
@@ -199,7 +186,6 @@ func lines(content []byte) iter.Seq2[string, error] {
 	}
 }
 
-// entries yields the entries of an exported ledger.
 func entries(content []byte) iter.Seq2[agent.Entry, error] {
 	return func(yield func(agent.Entry, error) bool) {
 		for line := range lines(content) {

@@ -12,7 +12,6 @@ import (
 	"github.com/lookleap/lookleap/internal/domain"
 )
 
-// commandLine is a parsed command line.
 type commandLine struct {
 	help    bool
 	topic   string // the command, or what help is about; "" is everything
@@ -50,13 +49,13 @@ func parseLine(args []string) (*commandLine, error) {
 	line := &commandLine{args: words[min(len(words), 1):]}
 	flags := newFlags(name)
 	line.options.declare(flags)
-	sites := false
+	c := new(command)
 	if name != "" && name != "help" {
-		c, err := findCommand(name)
-		if err != nil {
+		var err error
+		if c, err = findCommand(name); err != nil {
 			return line, err
 		}
-		line.topic, line.action, sites = name, c.build(flags), c.sites
+		line.topic, line.action = name, c.build(flags)
 	}
 	switch err := flags.Parse(given); {
 	case errors.Is(err, flag.ErrHelp):
@@ -73,6 +72,8 @@ func parseLine(args []string) (*commandLine, error) {
 	case name == "help":
 		line.help, line.topic = true, strings.Join(line.args, "")
 		return line, nil
+	case c.named && slices.Contains(line.args, "-"):
+		return line, usagef("this command does not read standard input")
 	case len(slices.DeleteFunc(slices.Clone(line.args), func(word string) bool { return word != "-" })) > 1:
 		return line, usagef("- may be given once: standard input is read only once")
 	case line.options.timeout <= 0:
@@ -83,7 +84,7 @@ func parseLine(args []string) (*commandLine, error) {
 		if err != nil {
 			return line, usagef("%v", err)
 		}
-		if sites {
+		if c.sites {
 			url = siteURL(url)
 		}
 		line.args[i] = url
@@ -119,7 +120,6 @@ var plainFlagError = strings.NewReplacer(
 func newFlags(name string) *flag.FlagSet {
 	flags := flag.NewFlagSet(name, flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
-	flags.Usage = func() {}
 	return flags
 }
 
@@ -147,7 +147,6 @@ func split(args []string) (given, words []string) {
 	return given, words
 }
 
-// commonFlags returns the flags that every command takes.
 func commonFlags() *flag.FlagSet {
 	set := newFlags("")
 	new(options).declare(set)
@@ -172,12 +171,10 @@ func isBool(f *flag.Flag) bool {
 	return ok && b.IsBoolFlag()
 }
 
-// repeated is a flag that may be given several times.
 type repeated []string
 
 func (r *repeated) String() string { return strings.Join(*r, " ") }
 
-// Set adds one value.
 func (r *repeated) Set(value string) error {
 	*r = append(*r, value)
 	return nil

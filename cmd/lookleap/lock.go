@@ -48,7 +48,7 @@ func lockCommand(flags *flag.FlagSet) action {
 			}
 			report.against, report.entries = check, content
 			s.report = report
-			return errors.Join(l.all(ctx, s, args), report.write(s.stdout))
+			return l.all(ctx, s, args)
 		}
 		var err error
 		if l.named, err = replaceable(out); err != nil {
@@ -88,9 +88,6 @@ func (l *locker) all(ctx context.Context, s *session, args []string) error {
 	if len(args) == 0 {
 		return usagef("give at least one directory or URL")
 	}
-	if err := withoutStdin(args); err != nil {
-		return err
-	}
 	local := func(arg string) bool { return !strings.Contains(arg, "://") }
 	if l.old == nil && l.url == "" && slices.ContainsFunc(args, local) {
 		return usagef("a directory does not say where it is published: add --url, or --check")
@@ -103,7 +100,6 @@ func (l *locker) all(ctx context.Context, s *session, args []string) error {
 	})
 }
 
-// remote locks or compares the skill at a URL.
 func (l *locker) remote(ctx context.Context, loader *dvs.Loader, skillURL string) result {
 	skill, err := loadForLock(ctx, loader, skillURL)
 	if err != nil {
@@ -166,7 +162,6 @@ func loadForLock(ctx context.Context, loader *dvs.Loader, skillURL string) (*dvs
 	return loader.LoadUnder(ctx, skillURL, root)
 }
 
-// directory locks or compares a directory or an archive.
 func (l *locker) directory(rules dvs.Rules, dir string) result {
 	files, err := readLocal(dir)
 	if err != nil {
@@ -191,7 +186,6 @@ func (l *locker) directory(rules dvs.Rules, dir string) result {
 	return refuse(&lookleap.Error{Code: dvs.CodeNotLocked, Message: fmt.Sprintf("the lockfile has no skill in a directory named %q", name)})
 }
 
-// readLocal reads the files of a skill from a directory or an archive.
 func readLocal(name string) (map[string][]byte, error) {
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
 		return dvs.ReadSkillDir(os.DirFS(name), dvs.Limits{})
@@ -228,7 +222,6 @@ func (l *locker) published(rules dvs.Rules, files map[string][]byte) result {
 	return l.locked(lock)
 }
 
-// locked is the result of locking one skill.
 func (l *locker) locked(lock *dvs.Lockfile) result {
 	skill := &lock.Skills[0]
 	if before := l.named.Find(skill.URL); before != nil {
@@ -243,7 +236,6 @@ func (l *locker) locked(lock *dvs.Lockfile) result {
 	return r
 }
 
-// compared is the result of comparing one skill.
 func (l *locker) compared(entry *dvs.LockedSkill, files map[string][]byte) result {
 	changes := entry.Changes(files)
 	n := len(changes)

@@ -66,7 +66,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	s, err := newSession(line.options, stdin, stdout, stderr)
 	if err == nil { // a network flag that is wrong is wrong for every command
 		defer s.close()
-		err = errors.Join(line.action(ctx, s, line.args), s.writeHTML())
+		err = errors.Join(line.action(ctx, s, line.args), s.writeHTML(), s.report.write(stdout))
 	}
 	var usage usageError
 	switch {
@@ -103,16 +103,16 @@ func usagef(format string, args ...any) error { return usageError(fmt.Sprintf(fo
 func commands() []command {
 	all := []command{
 		{name: "url", build: urlCommand},
-		{name: "dns", build: dnsCommand},
+		{name: "dns", named: true, build: dnsCommand},
 		{name: "wellknown", build: wellknownCommand},
 		{name: "agentstxt", build: agentstxtCommand},
 		{name: "anml", build: anmlCommand},
 		{name: "skill", words: installWords, build: skillCommand},
 		{name: "skills", sites: true, build: skillsCommand},
-		{name: "lock", build: lockCommand},
-		{name: "policy", build: policyCommand},
-		{name: "feed", build: feedCommand},
-		{name: "trust", build: trustCommand},
+		{name: "lock", named: true, build: lockCommand},
+		{name: "policy", named: true, build: policyCommand},
+		{name: "feed", named: true, build: feedCommand},
+		{name: "trust", named: true, build: trustCommand},
 		{name: "record", build: recordCommand},
 		{name: "manifest", build: manifestCommand},
 		{name: "replay", build: replayCommand},
@@ -140,6 +140,7 @@ type command struct {
 	page
 	name  string
 	sites bool     // its arguments are sites: example.com stands for https://example.com
+	named bool     // its arguments are names: "-" is not standard input
 	words []string // that may follow it, for completion
 
 	// build declares the command's own flags and returns what runs once they are parsed.
@@ -157,7 +158,6 @@ func (c *command) flags() *flag.FlagSet {
 	return set
 }
 
-// findCommand returns the command of that name.
 func findCommand(name string) (*command, error) {
 	var names []string
 	for _, c := range commands() {

@@ -26,9 +26,6 @@ func policyCommand(*flag.FlagSet) action {
 		if len(args) == 0 {
 			return usagef("name a policy file")
 		}
-		if err := withoutStdin(args); err != nil {
-			return err
-		}
 		var rules *policy.Policy
 		err := s.judge(ctx, args[0], func(_ context.Context, file string) result {
 			var err error
@@ -67,9 +64,6 @@ func feedCommand(flags *flag.FlagSet) action {
 	flags.StringVar(&key, "sign", "", "sign the feed with the private key in this PEM `FILE`")
 	flags.StringVar(&jwks, "jwks", "", "the keys of signed feeds, a JWK Set in this `FILE`")
 	return func(ctx context.Context, s *session, args []string) error {
-		if err := withoutStdin(args); err != nil {
-			return err
-		}
 		if entry != "" || key != "" {
 			return publishFeed(ctx, s, args, entry, reason, key)
 		}
@@ -108,7 +102,6 @@ func acceptFeed(feed *dvs.Withdrawals) result {
 	return r
 }
 
-// publishFeed adds an entry to a feed in a file, signs the feed, or both.
 func publishFeed(ctx context.Context, s *session, args []string, entry, reason, keyFile string) error {
 	kind, value, ok := strings.Cut(entry, "=")
 	switch {

@@ -19,7 +19,6 @@ import (
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
-// printer writes one result after the other.
 type printer interface{ print(result) error }
 
 // newPrinter returns the printer of a run. Colors and wrapped lines are for terminals.
@@ -276,7 +275,6 @@ func (p *progress) working(input string) (done func()) {
 	}
 }
 
-// step names the check that runs now.
 func (p *progress) step(check string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -90,7 +90,7 @@ func (p *publication) publish(out string, check bool) result {
 	r.Value = value
 	all := append(slices.Clone(p.files), p.serverFiles()...)
 	all = append(all, siteFile{listName, "", list.Bytes()})
-	changed, err := differences(out, all)
+	changed, err := p.differences(all)
 	if err == nil && !check {
 		err = writeFiles(out, all, changed)
 	}
@@ -111,12 +111,11 @@ func (p *publication) publish(out string, check bool) result {
 }
 
 // differences returns the paths of files that are missing, differ, or are no longer published.
-func differences(out string, files []siteFile) ([]string, error) {
-	var changed []string
+func (p *publication) differences(files []siteFile) (changed []string, err error) {
 	published := map[string]bool{}
 	for _, f := range files {
 		published[f.path] = true
-		old, err := os.ReadFile(filepath.Join(out, filepath.FromSlash(f.path)))
+		old, err := fs.ReadFile(p.old, f.path)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
@@ -124,12 +123,12 @@ func differences(out string, files []siteFile) ([]string, error) {
 			changed = append(changed, f.path)
 		}
 	}
-	list, err := os.ReadFile(filepath.Join(out, listName))
+	list, err := fs.ReadFile(p.old, listName)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	for old := range strings.Lines(string(list)) {
-		if old = strings.TrimSpace(old); fs.ValidPath(old) && !published[old] {
+	for old := range strings.FieldsFuncSeq(string(list), func(c rune) bool { return c == '\n' }) {
+		if fs.ValidPath(old) && !published[old] {
 			changed = append(changed, old)
 		}
 	}
@@ -138,34 +137,26 @@ func differences(out string, files []siteFile) ([]string, error) {
 
 // writeFiles writes the files that changed, and removes those that are no longer published.
 func writeFiles(out string, files []siteFile, changed []string) error {
-	root, err := openOut(out)
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(out) // no link in it leads out
 	if err != nil {
 		return err
 	}
 	defer root.Close()
 	for _, name := range changed {
 		i := slices.IndexFunc(files, func(f siteFile) bool { return f.path == name })
-		if i < 0 {
-			if err := root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return err
-			}
-			continue
+		if i >= 0 {
+			err = errors.Join(root.MkdirAll(path.Dir(name), 0o755), root.WriteFile(name, files[i].content, 0o644))
+		} else if err = root.Remove(name); errors.Is(err, fs.ErrNotExist) {
+			err = nil
 		}
-		if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
-			return err
-		}
-		if err := root.WriteFile(name, files[i].content, 0o644); err != nil {
+		if err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func openOut(out string) (*os.Root, error) {
-	if err := os.MkdirAll(out, 0o755); err != nil {
-		return nil, err
-	}
-	return os.OpenRoot(out) // no link in it leads out
 }
 
 // serveFiles serves the files with their media types.
@@ -181,7 +172,7 @@ func (s *session) serveFiles(ctx context.Context, address string, p *publication
 // ServeHTTP serves the files as a web server does that is set up by one of [publication.serverFiles].
 func (p *publication) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	name := strings.TrimPrefix(r.URL.Path, "/")
-	if form, _ := anml.Negotiate(r.Header.Get("Accept")); name == anmlFile && form == anml.JSON {
+	if form, _ := anml.Negotiate(r.Header.Get("Accept")); "/"+name == anmlPath && form == anml.JSON {
 		name += ".json"
 	}
 	i := slices.IndexFunc(p.files, func(f siteFile) bool { return f.path == name })

@@ -22,7 +22,6 @@ import (
 	"github.com/lookleap/lookleap/dvs"
 )
 
-// siteFile is a file to publish.
 type siteFile struct {
 	path      string // without the first slash
 	mediaType string
@@ -39,14 +38,6 @@ type publication struct {
 	dns      []string
 	findings []lookleap.Finding
 }
-
-// The paths of what is published, without the first slash.
-const (
-	anmlFile     = ".well-known/anml"
-	manifestFile = ".well-known/anml-trust"
-	aiipFile     = ".well-known/aiip"
-	keysFile     = ".well-known/jwks.json"
-)
 
 const (
 	plainText = "text/plain; charset=utf-8"
@@ -65,7 +56,7 @@ func (p *publication) build() error {
 }
 
 func (p *publication) add(path, mediaType string, content []byte) {
-	p.files = append(p.files, siteFile{path, mediaType, content})
+	p.files = append(p.files, siteFile{strings.TrimPrefix(path, "/"), mediaType, content})
 }
 
 // read returns a file of the source, nil if there is none.
@@ -90,7 +81,6 @@ func (p *publication) lint(name string, findings []lookleap.Finding) error {
 	return first
 }
 
-// policy adds agents.txt with its hash.
 func (p *publication) policy() error {
 	rules, err := p.read("agents.txt")
 	if err != nil || rules == nil {
@@ -128,7 +118,6 @@ func (p *publication) robots() error {
 	return nil
 }
 
-// page adds the ANML document in both forms.
 func (p *publication) page() error {
 	for name, parse := range map[string]func([]byte, anml.ReadOptions) (*anml.Document, error){"page.xml": anml.ParseXML, "page.json": anml.ParseJSON} {
 		text, err := p.read(name)
@@ -137,7 +126,7 @@ func (p *publication) page() error {
 			return err
 		case text == nil:
 			continue
-		case slices.ContainsFunc(p.files, func(f siteFile) bool { return f.path == anmlFile }):
+		case slices.ContainsFunc(p.files, func(f siteFile) bool { return f.path == anmlPath[1:] }):
 			return &lookleap.Error{Code: lookleap.CodeConflict, Message: "there are page.xml and page.json", Fix: "keep one of them: both forms are made from it"}
 		}
 		d, err := parse(text, anml.ReadOptions{Role: anml.RoleService, WellKnown: true, Self: []string{p.host}})
@@ -147,7 +136,7 @@ func (p *publication) page() error {
 		if err := p.lint(name, anml.Lint(d)); err != nil {
 			return err
 		}
-		for form, at := range map[anml.Format]string{anml.XML: anmlFile, anml.JSON: anmlFile + ".json"} {
+		for form, at := range map[anml.Format]string{anml.XML: anmlPath, anml.JSON: anmlPath + ".json"} {
 			data, err := anml.Marshal(d, form, anml.WriteOptions{Role: anml.RoleService, Indent: "  "})
 			if err != nil {
 				return about(name, err)
@@ -169,7 +158,6 @@ func about(name string, err error) error {
 	return &named
 }
 
-// skills adds each skill with its files, and the indexes.
 func (p *publication) skills() error {
 	dirs, err := fs.ReadDir(p.source, "skills")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -198,13 +186,13 @@ func (p *publication) skills() error {
 		}
 		all = append(all, skill)
 		for _, name := range slices.Sorted(maps.Keys(skill.Files)) {
-			p.add(strings.TrimPrefix(dvs.SkillsPrefix, "/")+skill.Name+"/"+name, typeOf(name), skill.Files[name])
+			p.add(dvs.SkillsPrefix+skill.Name+"/"+name, typeOf(name), skill.Files[name])
 		}
 		name, artifact, err := skill.Artifact()
 		if err != nil {
 			return about(at, err)
 		}
-		p.add(strings.TrimPrefix(dvs.AgentSkillsPrefix, "/")+name, typeOf(name), artifact)
+		p.add(dvs.AgentSkillsPrefix+name, typeOf(name), artifact)
 	}
 	if err != nil || len(all) == 0 {
 		return err
@@ -214,12 +202,11 @@ func (p *publication) skills() error {
 		if err := dvs.WriteIndex(&index, shape, all); err != nil {
 			return err
 		}
-		p.add(strings.TrimPrefix(prefix, "/")+"index.json", jsonText, index.Bytes())
+		p.add(prefix+"index.json", jsonText, index.Bytes())
 	}
 	return nil
 }
 
-// types are the media types of files of skills.
 var types = map[string]string{".md": "text/markdown; charset=utf-8", ".gz": "application/gzip", ".zip": "application/zip", ".json": jsonText,
 	".txt": plainText, ".csv": "text/csv; charset=utf-8", ".yaml": "application/yaml", ".yml": "application/yaml", ".png": "image/png", ".svg": "image/svg+xml",
 	".py": "text/x-python; charset=utf-8", ".sh": "text/x-shellscript; charset=utf-8", ".js": "text/javascript; charset=utf-8"}
@@ -245,7 +232,6 @@ func (p *publication) decode(name string, into any) (bool, error) {
 	return true, nil
 }
 
-// trust adds the manifest, and the record for the DNS.
 func (p *publication) trust() error {
 	var file struct {
 		Days     int    `yaml:"days"`
@@ -273,7 +259,7 @@ func (p *publication) trust() error {
 	life := time.Duration(file.Days) * 24 * time.Hour
 	// The dates of an earlier manifest stay while it is the same and does not end soon.
 	issued := p.now.UTC().Truncate(time.Second)
-	old, _ := fs.ReadFile(p.old, manifestFile)
+	old, _ := fs.ReadFile(p.old, manifestPath[1:])
 	if m, err := anmltrust.ParseManifest(old); err == nil && m.Expires.Sub(p.now) > soon && m.Expires.Sub(m.Issued) == life && m.Issued.Before(p.now) {
 		issued = m.Issued
 	}
@@ -285,8 +271,8 @@ func (p *publication) trust() error {
 	if err != nil {
 		return about("trust.yaml", err)
 	}
-	p.add(manifestFile, anmltrust.ManifestMediaType, data)
-	record := anmltrust.Record{Manifest: p.origin + "/" + manifestFile, Query: file.Query}
+	p.add(manifestPath, anmltrust.ManifestMediaType, data)
+	record := anmltrust.Record{Manifest: p.origin + manifestPath, Query: file.Query}
 	zone, err := record.Zone(p.host, time.Hour)
 	if err != nil {
 		return about("trust.yaml", err)
@@ -295,7 +281,6 @@ func (p *publication) trust() error {
 	return p.lint("trust.yaml", findings)
 }
 
-// endpoint adds the descriptor of the AI endpoint and its keys.
 func (p *publication) endpoint() error {
 	var file struct {
 		Endpoint string   `yaml:"endpoint"`
@@ -320,7 +305,7 @@ func (p *publication) endpoint() error {
 	if _, err := aiuri.NewKeySetHandler(keys); err != nil { // refuses private keys too
 		return about("keys.json", err)
 	}
-	d := &aiuri.Descriptor{Endpoint: uri, JWKS: p.origin + "/" + keysFile, Scopes: file.Scopes,
+	d := &aiuri.Descriptor{Endpoint: uri, JWKS: p.origin + keysPath, Scopes: file.Scopes,
 		Policy: aiuri.EndpointPolicy{Auth: file.Auth, MTLS: file.MTLS, RequireSignedResults: true}}
 	if _, err := aiuri.NewDescriptorHandler(p.origin, d); err != nil {
 		return about("ai.yaml", err)
@@ -329,8 +314,8 @@ func (p *publication) endpoint() error {
 	if err != nil {
 		return about("ai.yaml", err)
 	}
-	p.add(aiipFile, jsonText, append(data, '\n'))
-	p.add(keysFile, "application/jwk-set+json", keys)
+	p.add(aiipPath, jsonText, append(data, '\n'))
+	p.add(keysPath, "application/jwk-set+json", keys)
 	return nil
 }
 
@@ -347,8 +332,8 @@ func (p *publication) serverFiles() []siteFile {
 	byName := map[string]bool{}
 	for _, f := range p.files {
 		choose := ""
-		if f.path == anmlFile {
-			choose = "if ($http_accept ~ " + prefersJSON + ") { rewrite ^ /" + anmlFile + ".json last; } add_header Vary Accept; "
+		if f.path == anmlPath[1:] {
+			choose = "if ($http_accept ~ " + prefersJSON + ") { rewrite ^ " + anmlPath + ".json last; } add_header Vary Accept; "
 		}
 		fmt.Fprintf(&nginx, "location = \"/%s\" { %stypes { } default_type \"%s\"; }\n", f.path, choose, f.mediaType)
 		fmt.Fprintf(&headers, "/%s\n  Content-Type: %s\n", f.path, f.mediaType)

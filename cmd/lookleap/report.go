@@ -39,11 +39,13 @@ func reportFlags(flags *flag.FlagSet) *report {
 	return r
 }
 
-// asked reports whether a report was asked for.
 func (r *report) asked() bool { return r.sarif != "" || r.summary != "" || r.github }
 
 // write writes what the flags ask for.
 func (r *report) write(stdout io.Writer) error {
+	if r == nil {
+		return nil
+	}
 	var errs []error
 	if r.github {
 		_, err := io.WriteString(stdout, r.annotations())
@@ -189,7 +191,6 @@ func (r *report) annotations() string {
 	return b.String()
 }
 
-// text returns the message with its fix, as one line.
 func (f *reported) text() string {
 	text := f.Message
 	if f.Fix != "" {
@@ -234,7 +235,6 @@ func codeSpan(text string) string {
 	return fence + " " + text + " " + fence
 }
 
-// longestTicks returns the length of the longest run of backquotes.
 func longestTicks(text string) (most int) {
 	for run := range strings.FieldsFuncSeq(text, func(c rune) bool { return c != '`' }) {
 		most = max(most, len(run))
@@ -242,7 +242,6 @@ func longestTicks(text string) (most int) {
 	return most
 }
 
-// level returns the word of SARIF and GitHub for the severity; below a warning they differ.
 func (f *reported) level(low string) string {
 	switch f.Severity {
 	case lookleap.SeverityError:
@@ -253,7 +252,6 @@ func (f *reported) level(low string) string {
 	return low
 }
 
-// object is an object of a SARIF log.
 type object map[string]any
 
 // sarifLog returns the results as a SARIF 2.1.0 log. What could not be checked is a notification of

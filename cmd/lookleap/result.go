@@ -128,7 +128,6 @@ func (r result) with(findings ...lookleap.Finding) result {
 	return r
 }
 
-// warning returns a finding that does not refuse.
 func warning(code lookleap.Code, message, fix string) lookleap.Finding {
 	return lookleap.Finding{Severity: lookleap.SeverityWarning, Code: code, Message: message, Fix: fix}
 }

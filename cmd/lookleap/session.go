@@ -9,7 +9,6 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/lookleap/lookleap"
@@ -55,7 +54,6 @@ func newSession(o options, stdin io.Reader, stdout, stderr io.Writer) (*session,
 		asks: isTerminal(stderr) && isTerminal(stdin)}, nil
 }
 
-// look judges one input.
 type look func(ctx context.Context, input string) result
 
 // judge runs one judgement, within the time for one input, and prints its result.
@@ -98,7 +96,6 @@ func (s *session) show(input string, r result) error {
 	return s.printer.print(r)
 }
 
-// each judges every input.
 func (s *session) each(ctx context.Context, inputs []string, look look) error {
 	for _, input := range inputs {
 		if err := errors.Join(s.judge(ctx, input, look), ctx.Err()); err != nil {
@@ -114,14 +111,19 @@ func (s *session) words(ctx context.Context, words []string, look look) error {
 	if len(words) == 0 {
 		return usagef("give at least one input, or - to read them from standard input")
 	}
-	before, after := words, []string(nil)
-	at := slices.Index(words, "-")
-	if at >= 0 {
-		before, after = words[:at], words[at+1:]
+	for _, word := range words {
+		judge := s.each
+		if word == "-" {
+			judge = s.lines
+		}
+		if err := judge(ctx, []string{word}, look); err != nil {
+			return err
+		}
 	}
-	if err := s.each(ctx, before, look); err != nil || at < 0 {
-		return err
-	}
+	return nil
+}
+
+func (s *session) lines(ctx context.Context, _ []string, look look) error {
 	in, err := s.takeStdin()
 	if err != nil {
 		return err
@@ -137,17 +139,14 @@ func (s *session) words(ctx context.Context, words []string, look look) error {
 	}
 	switch err := lines.Err(); {
 	case errors.Is(err, bufio.ErrTooLong):
-		err := s.show("-", refuse(&lookleap.Error{Code: lookleap.CodeTooLarge,
+		return s.show("-", refuse(&lookleap.Error{Code: lookleap.CodeTooLarge,
 			Message: fmt.Sprintf("a line is longer than %d bytes; neither it nor what follows was judged", maxWord)}))
-		if err != nil {
-			return err
-		}
 	case err != nil:
 		return fmt.Errorf("reading standard input: %w", err)
 	case judged == 0:
 		return usagef("standard input is empty")
 	}
-	return s.each(ctx, after, look)
+	return nil
 }
 
 // splitLines is bufio.ScanLines that keeps a carriage return.
@@ -169,7 +168,6 @@ func (s *session) files(ctx context.Context, names []string, judge func(content 
 	return s.each(ctx, names, s.content(judge))
 }
 
-// content judges what a file has.
 func (s *session) content(judge func(content []byte) result) look {
 	return func(ctx context.Context, name string) result {
 		content, err := s.read(ctx, name)
@@ -226,14 +224,6 @@ func readAll(in io.Reader) ([]byte, error) {
 		return nil, &lookleap.Error{Code: lookleap.CodeTooLarge, Message: fmt.Sprintf("it is larger than %d bytes", maxFile)}
 	}
 	return content, nil
-}
-
-// withoutStdin refuses "-" for a command that reads none, where it would be a name.
-func withoutStdin(words []string) error {
-	if slices.Contains(words, "-") {
-		return usagef("this command does not read standard input")
-	}
-	return nil
 }
 
 // takeStdin returns standard input, once.

@@ -68,7 +68,6 @@ type siteRefusal struct {
 	Message string        `json:"message"`
 }
 
-// visit is one look at a site: what was found, for programs and for people.
 type visit struct {
 	origin string
 	host   *lookleap.Host // behind the site's own policy

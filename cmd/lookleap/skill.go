@@ -31,8 +31,7 @@ func skillCommand(flags *flag.FlagSet) action {
 		if len(in.policies) > 0 || report.asked() {
 			s.report = report
 		}
-		err := judgeSkills(ctx, s, args, &in.skillFlags)
-		return errors.Join(err, report.write(s.stdout))
+		return judgeSkills(ctx, s, args, &in.skillFlags)
 	}
 }
 

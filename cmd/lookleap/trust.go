@@ -22,9 +22,6 @@ func trustCommand(flags *flag.FlagSet) action {
 		if len(args) != 2 {
 			return usagef("give the URL that served the document, and the site that it claims")
 		}
-		if err := withoutStdin(args); err != nil {
-			return err
-		}
 		args[0] = siteURL(args[0])
 		verifier := anmltrust.NewVerifier(s.host, anmltrust.Rules{})
 		verify := verifier.Verify

@@ -150,9 +150,6 @@ func dnsCommand(*flag.FlagSet) action {
 		if len(args) == 0 || len(args) > 2 {
 			return usagef("give a name and perhaps a type")
 		}
-		if err := withoutStdin(args); err != nil {
-			return err
-		}
 		rrtype, err := parseType(append(args, "A")[1])
 		if err != nil {
 			return err
