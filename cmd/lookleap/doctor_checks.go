@@ -27,8 +27,6 @@ const fixDocument = "correct the document: lookleap anml FILE --lint shows each 
 
 // The paths of what a site can publish.
 const (
-	policyPath   = "/agents.txt"
-	robotsPath   = "/robots.txt"
 	anmlPath     = "/.well-known/anml"
 	manifestPath = "/.well-known/anml-trust"
 	aiipPath     = "/.well-known/aiip"
@@ -37,7 +35,7 @@ const (
 
 // policy lints the file that agents would obey, hash and all.
 func (p *patient) policy(ctx context.Context) diagnosis {
-	resp, err := p.get(ctx, policyPath, "text/plain")
+	resp, err := p.get(ctx, "/agents.txt", "text/plain")
 	switch {
 	case err != nil:
 		return ill(err, fixServer)
@@ -49,7 +47,7 @@ func (p *patient) policy(ctx context.Context) diagnosis {
 
 // robots reads the file that crawlers obey, and agents where they are told to.
 func (p *patient) robots(ctx context.Context) diagnosis {
-	resp, err := p.get(ctx, robotsPath, "text/plain")
+	resp, err := p.get(ctx, "/robots.txt", "text/plain")
 	switch {
 	case err != nil && lookleap.CodeOf(err) == lookleap.CodeSoft404:
 		return ill(err, fixServer)

@@ -51,12 +51,10 @@ func writeHelp(w io.Writer, topic string) error {
 	var b strings.Builder
 	if topic == "" || topic == "help" {
 		writeOverview(&b)
-	} else {
-		c, err := findCommand(topic)
-		if err != nil {
-			return err
-		}
+	} else if c, err := findCommand(topic); err == nil {
 		writeCommand(&b, c)
+	} else {
+		return err
 	}
 	_, err := io.WriteString(w, wrap(b.String(), widthOf(w, helpWidth)))
 	return err
@@ -91,11 +89,11 @@ func writeOverview(b *strings.Builder) {
 	section(b, "SYNOPSIS", "lookleap [OPTION…] COMMAND ARG…\nlookleap help [COMMAND]")
 	section(b, "DESCRIPTION", `Each input is accepted or refused, and the result says why, where, and how to fix it.
 Options can be written anywhere. "-" reads standard input. After "--", no word is an option.`)
-	b.WriteString("COMMANDS\n")
+	var list strings.Builder
 	for _, c := range commands() {
-		fmt.Fprintf(b, "  %-10s  %s\n", c.name, c.summary)
+		fmt.Fprintf(&list, "%-10s  %s\n", c.name, c.summary)
 	}
-	b.WriteByte('\n')
+	section(b, "COMMANDS", list.String())
 	writeFlags(b, "OPTIONS OF ALL COMMANDS", commonFlags())
 	section(b, "OUTPUT", `With --json every input prints one line:
 {"input", "ok", "code", "message", "findings", "value", "verdict"}`)
@@ -107,48 +105,31 @@ Options can be written anywhere. "-" reads standard input. After "--", no word i
 // tables and of JSON, stay as they are.
 func reflow(text string) string {
 	const full = 55 // a line of prose is at least so wide, unless its paragraph ends
-	var b strings.Builder
-	joins := false
-	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, "\n")
-		if b.Len() > 0 {
-			if joins && line != "" && line[0] != ' ' && line[0] != '}' {
-				b.WriteByte(' ')
-			} else {
-				b.WriteByte('\n')
-			}
+	lines := strings.SplitAfter(text, "\n")
+	for i, line := range lines[:len(lines)-1] {
+		line = strings.TrimSuffix(line, "\n")
+		prose := len(line) >= full && line[0] != ' ' && !strings.HasSuffix(line, ":")
+		if next := lines[i+1]; prose && next != "" && !strings.ContainsAny(next[:1], "\n }") {
+			lines[i] = line + " "
 		}
-		b.WriteString(line)
-		joins = len(line) >= full && line[0] != ' ' && !strings.HasSuffix(line, ":")
 	}
-	return b.String()
+	return strings.Join(lines, "")
 }
 
 func section(b *strings.Builder, title, text string) {
-	fmt.Fprintln(b, title)
-	for line := range strings.Lines(strings.TrimSpace(text)) {
-		line = strings.TrimRight(line, "\n")
-		if line != "" {
-			line = "  " + line
-		}
-		fmt.Fprintln(b, line)
-	}
-	fmt.Fprintln(b)
+	text = strings.ReplaceAll("\n"+strings.TrimSpace(text), "\n", "\n  ")
+	fmt.Fprintf(b, "%s%s\n\n", title, strings.ReplaceAll(text, "\n  \n", "\n\n"))
 }
 
 // writeFlags lists a set of flags under a title, and nothing for an empty set.
 func writeFlags(b *strings.Builder, title string, flags *flag.FlagSet) {
-	count := 0
+	var text strings.Builder
 	flags.VisitAll(func(f *flag.Flag) {
-		count++
-		if count == 1 {
-			fmt.Fprintln(b, title)
-		}
 		value, usage := flag.UnquoteUsage(f)
-		fmt.Fprintf(b, "  %s\n      %s\n", strings.TrimSpace("--"+f.Name+" "+value), usage)
+		fmt.Fprintf(&text, "%s\n    %s\n", strings.TrimSpace("--"+f.Name+" "+value), usage)
 	})
-	if count > 0 {
-		fmt.Fprintln(b)
+	if text.Len() > 0 {
+		section(b, title, text.String())
 	}
 }
 
@@ -287,62 +268,13 @@ func flagWords(flags []completedFlag) string {
 	return strings.Join(words, " ")
 }
 
-// completions are the scripts. Values, and the arguments of most commands, are completed by the names of files.
+// completionText has the scripts. They complete values, and the arguments of most commands, by the names of files.
+//
+//go:embed completion.txt
+var completionText string
+
 var completions = template.Must(template.New("").Funcs(template.FuncMap{
 	"join":  strings.Join,
 	"quote": strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace,
 	"trim":  strings.TrimSpace,
-}).Parse(`{{define "zsh"}}autoload -U +X bashcompinit && bashcompinit
-{{template "bash" .}}{{end}}
-
-{{define "bash"}}_lookleap() {
-  local word=${COMP_WORDS[COMP_CWORD]} words='{{.names}}' flags='{{.flags}}' i
-  COMPREPLY=()
-  case ${COMP_WORDS[COMP_CWORD-1]} in {{join .values "|"}}) return ;; esac
-  for ((i = 1; i < COMP_CWORD; i++)); do
-    case ${COMP_WORDS[i]} in
-      {{join .values "|"}}) i=$((i + 1)) ;;
-{{range .commands}}      {{.Name}}) words='{{.Words}}' flags='{{.AllFlags}}'; break ;;
-{{end}}    esac
-  done
-  [[ $word == -* ]] && words=$flags
-  COMPREPLY=($(compgen -W "$words" -- "$word"))
-}
-complete -o default -F _lookleap lookleap
-{{end}}
-
-{{define "flag"}}-l {{.Name}}{{if not .Bool}} -r{{end}} -d '{{quote .Usage}}'
-{{end}}
-
-{{define "fish"}}function __lookleap_command
-  set -l found
-  set -l value no
-  for word in (commandline -opc)[2..-1]
-    if test $value = yes
-      set value no
-    else if contains -- $word {{join .values " "}}
-      set value yes
-    else if not string match -q -- '-*' $word
-      set found $word
-      break
-    end
-  end
-  test "$found" = "$argv[1]"
-end
-{{range .commands}}complete -c lookleap -n '__lookleap_command ""' -f -a {{.Name}} -d '{{quote .Summary}}'
-{{end}}{{range .global.Flags}}complete -c lookleap {{template "flag" .}}{{end -}}
-{{range $c := .commands}}{{range .Flags}}complete -c lookleap -n '__lookleap_command "{{$c.Name}}"' {{template "flag" .}}{{end -}}
-{{if .Words}}complete -c lookleap -n '__lookleap_command "{{.Name}}"' -f -a '{{.Words}}'
-{{end}}{{end}}{{end}}
-
-{{define "powershell"}}Register-ArgumentCompleter -Native -CommandName lookleap -ScriptBlock {
-  param($word, $line, $cursor)
-  $words = '{{.names}} {{.flags}}'
-  foreach ($element in $line.CommandElements) {
-    switch ($element.ToString()) {
-{{range .commands}}      '{{.Name}}' { $words = '{{trim (print .Words " " .AllFlags)}}' }
-{{end}}    }
-  }
-  $words -split ' ' | Where-Object { $_ -like "$word*" } | ForEach-Object { [System.Management.Automation.CompletionResult]::new($_) }
-}
-{{end}}`))
+}).Parse(completionText))

@@ -36,12 +36,9 @@ func (s *session) writeHTML() error {
 
 // reportOf returns a result as a report.
 func reportOf(r result, now time.Time) htmlreport.Report {
-	says := func(f lookleap.Finding) bool { // more than the message
-		return f.Message != r.Message || f.Fix != "" || f.Position != (lookleap.Position{})
-	}
 	out := htmlreport.Report{Input: r.Input, OK: r.OK, Code: r.Code, Sentence: oneLine(r.Message), At: now, Checks: r.checks, Picture: r.picture}
 	for _, f := range r.Findings {
-		if says(f) {
+		if f.Message != r.Message || f.Fix != "" || f.Position != (lookleap.Position{}) { // it says more than the message
 			out.Findings = append(out.Findings, f)
 		}
 	}

@@ -144,30 +144,21 @@ func publishFeed(ctx context.Context, s *session, args []string, entry, reason, 
 		}
 		r := acceptFeed(feed)
 		if keyFile != "" {
-			keys, err := signFeed(file+".jws", content, key)
+			ring, err := aiuri.NewKeyRing(key, aiuri.KeyRingOptions{})
 			if err != nil {
 				return refuse(err)
 			}
-			r.rows = append(r.rows, row{"signed", file + ".jws"}, row{"key", key.ID}, row{"key set", string(keys)})
+			signed, err := aiuri.SignResult(content, key, aiuri.SignOptions{})
+			if err != nil {
+				return refuse(err)
+			}
+			if err := filestore.WriteWhole(file+".jws", []byte(signed.JWS+"\n"), 0o644, true); err != nil {
+				return refuse(ioError{err})
+			}
+			r.rows = append(r.rows, row{"signed", file + ".jws"}, row{"key", key.ID}, row{"key set", string(ring.JWKS())})
 		}
 		return r
 	})
-}
-
-// signFeed writes a signed feed, and returns the JWK Set that verifies it.
-func signFeed(name string, content []byte, key aiuri.SigningKey) ([]byte, error) {
-	ring, err := aiuri.NewKeyRing(key, aiuri.KeyRingOptions{})
-	if err != nil {
-		return nil, err
-	}
-	signed, err := aiuri.SignResult(content, key, aiuri.SignOptions{})
-	if err != nil {
-		return nil, err
-	}
-	if err := filestore.WriteWhole(name, []byte(signed.JWS+"\n"), 0o644, true); err != nil {
-		return nil, ioError{err}
-	}
-	return ring.JWKS(), nil
 }
 
 // readSigningKey reads a private key in PEM form, as openssl writes it. Its name is derived from

@@ -185,17 +185,15 @@ func wrap(text string, width int) string {
 	if width <= 0 {
 		return text
 	}
-	var b strings.Builder
-	for line := range strings.Lines(text) {
-		wrapLine(&b, strings.TrimSuffix(line, "\n"), width)
-		if strings.HasSuffix(line, "\n") {
-			b.WriteByte('\n')
-		}
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = wrapLine(line, width)
 	}
-	return b.String()
+	return strings.Join(lines, "\n")
 }
 
-func wrapLine(b *strings.Builder, line string, width int) {
+func wrapLine(line string, width int) string {
+	var b strings.Builder
 	words := strings.TrimLeft(line, " │├└─")
 	indent := columns(line) - columns(words)
 	b.WriteString(line[:len(line)-len(words)])
@@ -219,6 +217,7 @@ func wrapLine(b *strings.Builder, line string, width int) {
 		b.WriteString(word)
 		at += columns(word)
 	}
+	return b.String()
 }
 
 // columns returns how wide a text is, without the sequences that set colors.
