@@ -191,12 +191,9 @@ func (p *patient) trustRecord(ctx context.Context) diagnosis {
 	case record == nil:
 		return notThere("no server is authorized to speak for the site")
 	}
-	if err := record.Check(p.url.Host()); err != nil {
-		return ill(err, "publish the record as lookleap record prints it")
-	}
 	findings, err := anmltrust.LintRecord(p.url.Host(), answer)
-	if err != nil {
-		return ill(err, "")
+	if err = cmp.Or(record.Check(p.url.Host()), err); err != nil {
+		return ill(err, "publish the record as lookleap record prints it")
 	}
 	if record.Query != "" { // without a question it may well answer 400
 		if _, err := p.read(ctx, record.Query, "application/json"); err != nil && lookleap.CodeOf(err) != agentstxt.CodeStatus {
@@ -275,11 +272,11 @@ func (p *patient) endpoint(ctx context.Context) diagnosis {
 		return ill(&lookleap.Error{Code: wellknown.CodeAbsent, Message: fmt.Sprintf("the descriptor names keys at %s, and there are none", found.Document.JWKS)}, fix)
 	}
 	keys, err := aiuri.ParseKeySet(resp.Body)
+	if err == nil && keys.Len() == 0 {
+		err = &lookleap.Error{Code: aiuri.CodeBadKeySet, Message: "the key set has no key with which a result can be verified"}
+	}
 	if err != nil {
 		return ill(err, fix)
-	}
-	if keys.Len() == 0 {
-		return ill(&lookleap.Error{Code: aiuri.CodeBadKeySet, Message: "the key set has no key with which a result can be verified"}, fix)
 	}
 	return ok(found.Endpoint.String(), append(findings, keys.Findings()...)...)
 }

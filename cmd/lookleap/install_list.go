@@ -190,18 +190,15 @@ func (in *installer) remove(ctx context.Context, args []string) error {
 	if len(args) == 0 {
 		return usagef("name the skills to remove")
 	}
-	for _, name := range args {
+	return in.s.each(ctx, args, func(ctx context.Context, name string) result {
 		removed, err := in.place.Remove(ctx, name, in.agents, in.force)
+		if err != nil {
+			return refuse(err)
+		}
 		r := accept(map[string]any{"directory": name, "paths": removed})
 		r.Message = "removed"
-		if err != nil {
-			r = refuse(err)
-		}
-		if err := in.s.show(name, r); err != nil {
-			return err
-		}
-	}
-	return nil
+		return r
+	})
 }
 
 func (in *installer) why(ctx context.Context, args []string) error {
@@ -216,12 +213,7 @@ func (in *installer) why(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range args {
-		if err := in.s.show(name, in.explain(ctx, loader, lock, name)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return in.s.each(ctx, args, func(ctx context.Context, name string) result { return in.explain(ctx, loader, lock, name) })
 }
 
 // explain says who vouches for a skill, and what the user agreed to.

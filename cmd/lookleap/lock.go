@@ -211,11 +211,11 @@ func (l *locker) published(rules dvs.Rules, files map[string][]byte) result {
 	if err != nil {
 		return refuse(err)
 	}
+	var lock *dvs.Lockfile
 	p, err := dvs.NewPublished(files, dvs.Limits{})
-	if err != nil {
-		return refuse(err)
+	if err == nil {
+		lock, err = p.Lock(u, root, dvs.Limits{})
 	}
-	lock, err := p.Lock(u, root, dvs.Limits{})
 	if err != nil {
 		return refuse(err)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto"
 	"crypto/sha256"
@@ -145,11 +146,8 @@ func publishFeed(ctx context.Context, s *session, args []string, entry, reason, 
 		r := acceptFeed(feed)
 		if keyFile != "" {
 			ring, err := aiuri.NewKeyRing(key, aiuri.KeyRingOptions{})
-			if err != nil {
-				return refuse(err)
-			}
-			signed, err := aiuri.SignResult(content, key, aiuri.SignOptions{})
-			if err != nil {
+			signed, failed := aiuri.SignResult(content, key, aiuri.SignOptions{})
+			if err := cmp.Or(err, failed); err != nil {
 				return refuse(err)
 			}
 			if err := filestore.WriteWhole(file+".jws", []byte(signed.JWS+"\n"), 0o644, true); err != nil {

@@ -176,23 +176,24 @@ func (p *publication) skills() error {
 		if err := p.lint(at+"/", dvs.Lint(files, dvs.LintOptions{Directory: dir.Name(), URL: p.origin + dvs.SkillsPrefix + dir.Name() + "/"})); err != nil {
 			return err
 		}
+		var skill *dvs.Published
+		var name string
+		var artifact []byte
 		content, err := dvs.ReadSkillDir(files, dvs.Limits{})
-		if err != nil {
-			return about(at, err)
+		if err == nil {
+			skill, err = dvs.NewPublished(content, dvs.Limits{})
 		}
-		skill, err := dvs.NewPublished(content, dvs.Limits{})
+		if err == nil {
+			name, artifact, err = skill.Artifact()
+		}
 		if err != nil {
 			return about(at, err)
 		}
 		all = append(all, skill)
+		p.add(dvs.AgentSkillsPrefix+name, typeOf(name), artifact)
 		for _, name := range slices.Sorted(maps.Keys(skill.Files)) {
 			p.add(dvs.SkillsPrefix+skill.Name+"/"+name, typeOf(name), skill.Files[name])
 		}
-		name, artifact, err := skill.Artifact()
-		if err != nil {
-			return about(at, err)
-		}
-		p.add(dvs.AgentSkillsPrefix+name, typeOf(name), artifact)
 	}
 	if err != nil || len(all) == 0 {
 		return err
@@ -264,19 +265,19 @@ func (p *publication) trust() error {
 		issued = m.Issued
 	}
 	data, err := anmltrust.BuildManifest(p.host, issued, life, entries...)
-	if err != nil {
-		return about("trust.yaml", err)
+	var findings []lookleap.Finding
+	if err == nil {
+		findings, err = anmltrust.LintManifest(data, p.host, p.now)
 	}
-	findings, err := anmltrust.LintManifest(data, p.host, p.now)
+	record := anmltrust.Record{Manifest: p.origin + manifestPath, Query: file.Query}
+	zone := ""
+	if err == nil {
+		zone, err = record.Zone(p.host, time.Hour)
+	}
 	if err != nil {
 		return about("trust.yaml", err)
 	}
 	p.add(manifestPath, anmltrust.ManifestMediaType, data)
-	record := anmltrust.Record{Manifest: p.origin + manifestPath, Query: file.Query}
-	zone, err := record.Zone(p.host, time.Hour)
-	if err != nil {
-		return about("trust.yaml", err)
-	}
 	p.dns = append(p.dns, strings.TrimSpace(zone))
 	return p.lint("trust.yaml", findings)
 }
@@ -307,10 +308,11 @@ func (p *publication) endpoint() error {
 	}
 	d := &aiuri.Descriptor{Endpoint: uri, JWKS: p.origin + keysPath, Scopes: file.Scopes,
 		Policy: aiuri.EndpointPolicy{Auth: file.Auth, MTLS: file.MTLS, RequireSignedResults: true}}
-	if _, err := aiuri.NewDescriptorHandler(p.origin, d); err != nil {
-		return about("ai.yaml", err)
+	_, err = aiuri.NewDescriptorHandler(p.origin, d)
+	var data []byte
+	if err == nil {
+		data, err = json.MarshalIndent(d, "", "  ")
 	}
-	data, err := json.MarshalIndent(d, "", "  ")
 	if err != nil {
 		return about("ai.yaml", err)
 	}

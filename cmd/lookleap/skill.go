@@ -102,11 +102,11 @@ func registerSkill(ctx context.Context, loader *dvs.Loader, url string, profile 
 	if err != nil {
 		return refuse(err)
 	}
+	var bundle dvs.Bundle
 	skill, err := loadForLock(ctx, loader, url)
-	if err != nil {
-		return refuse(err)
+	if err == nil {
+		bundle, err = skill.Bundle(ctx)
 	}
-	bundle, err := skill.Bundle(ctx)
 	if err != nil {
 		return refuse(err)
 	}
