@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// shells run a script, and print the words that each line is completed to, on a line of their own.
+// completing runs a script, and print the words that each line is completed to, on a line of their own.
 // The line stands in %[1]s, and %[2]d is the index of its last word.
-var shells = map[string]struct {
+var completing = map[string]struct {
 	args         []string
 	before, each string
 }{
@@ -21,7 +21,7 @@ var shells = map[string]struct {
 
 // TestCompletion runs the scripts in the shells that are here.
 func TestCompletion(t *testing.T) {
-	for _, shell := range completionArgs {
+	for _, shell := range shells {
 		t.Run(shell, func(t *testing.T) {
 			var script strings.Builder
 			if err := writeCompletion(&script, shell); err != nil {
@@ -32,7 +32,7 @@ func TestCompletion(t *testing.T) {
 					t.Errorf("%s is missing", c.name)
 				}
 			}
-			how, ok := shells[shell]
+			how, ok := completing[shell]
 			path, err := exec.LookPath(shell)
 			if !ok || err != nil {
 				t.Skip("the script was not run: there is no ", shell)

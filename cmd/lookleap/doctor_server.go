@@ -25,26 +25,24 @@ func (p *patient) address(ctx context.Context) diagnosis {
 	if why := p.unlooked(); why != "" {
 		return skip(why)
 	}
+	p.down = "the site has no address"
 	for _, t := range []lookleap.RRType{lookleap.TypeA, lookleap.TypeAAAA} {
 		a, err := p.host.Lookup(ctx, name, t)
 		if err != nil {
-			fix, snippet := adviceDNS(err, name, p.url.Origin())
 			if unreachableDNS(err) {
 				p.down = "the DNS server cannot be reached"
-			} else {
-				p.down = "the site has no address"
 			}
-			d := ill(err, fix)
-			d.Findings[0].Fix, d.Snippet = fix, snippet
+			d := ill(err, "")
+			d.Findings[0].Fix, d.Snippet = adviceDNS(err, name, p.url.Origin())
 			return d
 		}
 		if len(a.Records) > 0 {
+			p.down = ""
 			return ok(fmt.Sprintf("%s, DNSSEC %s", plaintext.Plural(len(a.Records), "address", "addresses"), a.DNSSEC),
 				append(dvs.LintDNS(a), unvalidated(a)...)...)
 		}
 	}
-	p.down = "the site has no address"
-	d := ill(&lookleap.Error{Code: lookleap.CodeNoAddress, Message: fmt.Sprintf("%s has no address", name)}, "publish A or AAAA records")
+	d := ill(&lookleap.Error{Code: lookleap.CodeNoAddress, Message: name + " has no address"}, "publish A or AAAA records")
 	d.Snippet = name + ". 3600 IN A ADDRESS"
 	return d
 }

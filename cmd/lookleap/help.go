@@ -166,19 +166,8 @@ func explainCode(_ context.Context, word string) result {
 
 func versionCommand(*flag.FlagSet) action {
 	return func(ctx context.Context, s *session, args []string) error {
-		if len(args) > 0 {
-			return usagef("version takes no arguments")
-		}
 		return s.judge(ctx, "lookleap", version)
 	}
-}
-
-type versionValue struct {
-	Version          string            `json:"version"`
-	Commit           string            `json:"commit"`
-	Go               string            `json:"go"`
-	PublicSuffixList string            `json:"publicSuffixList"`
-	Documents        map[string]string `json:"documents"`
 }
 
 func buildVersion() string {
@@ -189,46 +178,50 @@ func buildVersion() string {
 }
 
 func version(context.Context, string) result {
-	value := versionValue{Version: buildVersion(), PublicSuffixList: lookleap.PublicSuffixVersion(), Documents: map[string]string{
+	documents := map[string]string{
 		"agentstxt": agentstxt.Draft, "aiuri": aiuri.Draft, "anml": anml.Draft, "anmltrust": anmltrust.Draft, "dvs": dvs.Draft, "wellknown": wellknown.Spec,
-	}}
+	}
+	var goVersion, commit string
 	if build, ok := debug.ReadBuildInfo(); ok {
-		value.Go = build.GoVersion
+		goVersion = build.GoVersion
 		for _, setting := range build.Settings {
 			if setting.Key == "vcs.revision" {
-				value.Commit = setting.Value
+				commit = setting.Value
 			}
 		}
 	}
-	r := accept(value, row{"version", value.Version}, row{"commit", value.Commit}, row{"go", value.Go}, row{"public suffix list", value.PublicSuffixList})
-	for _, name := range slices.Sorted(maps.Keys(value.Documents)) {
-		r.row(name, value.Documents[name])
+	suffixes := lookleap.PublicSuffixVersion()
+	r := accept(map[string]any{"version": buildVersion(), "commit": commit, "go": goVersion, "publicSuffixList": suffixes, "documents": documents},
+		row{"version", buildVersion()}, row{"commit", commit}, row{"go", goVersion}, row{"public suffix list", suffixes})
+	for _, name := range slices.Sorted(maps.Keys(documents)) {
+		r.row(name, documents[name])
 	}
 	return r
 }
 
-var completionArgs = []string{"bash", "zsh", "fish", "powershell"}
+var shells = []string{"bash", "zsh", "fish", "powershell"}
 
 func completionCommand(*flag.FlagSet) action {
 	return func(_ context.Context, s *session, args []string) error {
-		if len(args) != 1 || !slices.Contains(completionArgs, args[0]) {
-			return usagef("name one shell: %s", strings.Join(completionArgs, ", "))
+		if !slices.Contains(shells, args[0]) {
+			return usagef("name one shell: %s", strings.Join(shells, ", "))
 		}
 		return writeCompletion(s.stdout, args[0])
 	}
 }
 
 func writeCompletion(w io.Writer, shell string) error {
-	global := completed{Flags: flagsOf(commonFlags())}
-	help := completed{Name: "help", Summary: "how to use a command", AllFlags: flagWords(global.Flags)}
+	global := flagsOf(commonFlags())
+	help := completed{Name: "help", Summary: "how to use a command", AllFlags: typed(global)}
 	values := map[string]bool{}
 	var all []completed
 	for _, c := range commands() {
 		own := flagsOf(c.flags())
-		all = append(all, completed{c.name, c.summary, strings.Join(c.words, " "), own, flagWords(slices.Concat(own, global.Flags))})
+		both := slices.Concat(own, global)
+		all = append(all, completed{c.name, c.summary, strings.Join(c.words, " "), own, typed(both)})
 		help.Words += c.name + " "
-		for _, f := range slices.Concat(own, global.Flags) {
-			if !f.Bool {
+		for _, f := range both {
+			if !isBool(f) {
 				values["--"+f.Name] = true
 			}
 		}
@@ -243,24 +236,16 @@ func writeCompletion(w io.Writer, shell string) error {
 type completed struct {
 	Name, Summary string
 	Words         string // that are neither flags nor files
-	Flags         []completedFlag
+	Flags         []*flag.Flag
 	AllFlags      string // with those of all commands, as they are typed
 }
 
-type completedFlag struct {
-	Name, Usage string
-	Bool        bool
-}
-
-func flagsOf(set *flag.FlagSet) (flags []completedFlag) {
-	set.VisitAll(func(f *flag.Flag) {
-		_, usage := flag.UnquoteUsage(f)
-		flags = append(flags, completedFlag{f.Name, usage, isBool(f)})
-	})
+func flagsOf(set *flag.FlagSet) (flags []*flag.Flag) {
+	set.VisitAll(func(f *flag.Flag) { flags = append(flags, f) })
 	return flags
 }
 
-func flagWords(flags []completedFlag) string {
+func typed(flags []*flag.Flag) string {
 	var words []string
 	for _, f := range flags {
 		words = append(words, "--"+f.Name)
@@ -274,7 +259,9 @@ func flagWords(flags []completedFlag) string {
 var completionText string
 
 var completions = template.Must(template.New("").Funcs(template.FuncMap{
+	"bool":  isBool,
 	"join":  strings.Join,
 	"quote": strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace,
 	"trim":  strings.TrimSpace,
+	"usage": func(f *flag.Flag) string { _, usage := flag.UnquoteUsage(f); return usage },
 }).Parse(completionText))

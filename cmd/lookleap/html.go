@@ -78,9 +78,6 @@ func serveCommand(flags *flag.FlagSet) action {
 	options := policyFlags(flags)
 	listen := flags.String("listen", "127.0.0.1:0", "`ADDRESS` of the loopback interface; port 0 is any free one")
 	return func(ctx context.Context, s *session, args []string) error {
-		if len(args) > 0 {
-			return usagef("serve takes no arguments: URLs are typed on the page")
-		}
 		return s.serve(ctx, *listen, options())
 	}
 }

@@ -85,9 +85,6 @@ func (l *locker) all(ctx context.Context, s *session, args []string) error {
 	if err != nil {
 		return err
 	}
-	if len(args) == 0 {
-		return usagef("give at least one directory or URL")
-	}
 	local := func(arg string) bool { return !strings.Contains(arg, "://") }
 	if l.old == nil && l.url == "" && slices.ContainsFunc(args, local) {
 		return usagef("a directory does not say where it is published: add --url, or --check")

@@ -104,33 +104,36 @@ func usagef(format string, args ...any) error { return usageError(fmt.Sprintf(fo
 
 // commands is what lookleap can look at, in the order of its help.
 func commands() []command {
+	const many = 1 << 20
 	all := []command{
 		{name: "url", build: urlCommand},
-		{name: "dns", named: true, build: dnsCommand},
+		{name: "dns", build: dnsCommand, named: true, args: counted{1, 2, "give a name and perhaps a type"}},
 		{name: "wellknown", build: wellknownCommand},
-		{name: "agentstxt", build: agentstxtCommand},
+		{name: "agentstxt", build: agentstxtCommand, args: counted{1, many, "give at least one file or URL, or - for standard input"}},
 		{name: "anml", build: anmlCommand},
-		{name: "skill", words: installWords, build: skillCommand},
-		{name: "skills", sites: true, build: skillsCommand},
-		{name: "lock", named: true, build: lockCommand},
-		{name: "policy", named: true, build: policyCommand},
-		{name: "feed", named: true, build: feedCommand},
-		{name: "trust", named: true, build: trustCommand},
+		{name: "skill", build: skillCommand, words: installWords,
+			args: counted{1, many, "give at least one file, directory or URL, or - for standard input"}},
+		{name: "skills", build: skillsCommand, sites: true},
+		{name: "lock", build: lockCommand, named: true, args: counted{1, many, "give at least one directory or URL"}},
+		{name: "policy", build: policyCommand, named: true, args: counted{1, many, "name a policy file"}},
+		{name: "feed", build: feedCommand, named: true},
+		{name: "trust", build: trustCommand, named: true,
+			args: counted{2, 2, "give the URL that served the document, and the site that it claims"}},
 		{name: "record", build: recordCommand},
 		{name: "manifest", build: manifestCommand},
 		{name: "replay", build: replayCommand},
 		{name: "aiuri", build: aiuriCommand},
-		{name: "aiip", sites: true, build: aiipCommand},
+		{name: "aiip", build: aiipCommand, sites: true},
 		{name: "jws", build: jwsCommand},
-		{name: "receipt", words: []string{"verify"}, build: receiptCommand},
-		{name: "ledger", words: []string{"verify"}, build: ledgerCommand},
-		{name: "site", sites: true, build: siteCommand},
-		{name: "doctor", sites: true, build: doctorCommand},
-		{name: "publish", build: publishCommand},
-		{name: "serve", build: serveCommand},
-		{name: "code", words: knownCodes(), build: codeCommand},
-		{name: "completion", words: completionArgs, build: completionCommand},
-		{name: "version", build: versionCommand},
+		{name: "receipt", build: receiptCommand, words: []string{"verify"}},
+		{name: "ledger", build: ledgerCommand, words: []string{"verify"}},
+		{name: "site", build: siteCommand, sites: true},
+		{name: "doctor", build: doctorCommand, sites: true},
+		{name: "publish", build: publishCommand, args: counted{1, 1, "name one directory"}},
+		{name: "serve", build: serveCommand, args: counted{0, 0, "serve takes no arguments: URLs are typed on the page"}},
+		{name: "code", build: codeCommand, words: knownCodes()},
+		{name: "completion", build: completionCommand, words: shells, args: counted{1, 1, "name one shell: " + strings.Join(shells, ", ")}},
+		{name: "version", build: versionCommand, args: counted{0, 0, "version takes no arguments"}},
 	}
 	for i := range all {
 		all[i].page = pages[all[i].name]
@@ -144,10 +147,17 @@ type command struct {
 	name  string
 	sites bool     // its arguments are sites: example.com stands for https://example.com
 	named bool     // its arguments are names: "-" is not standard input
+	args  counted  // zero: any number
 	words []string // that may follow it, for completion
 
 	// build declares the command's own flags and returns what runs once they are parsed.
 	build func(flags *flag.FlagSet) action
+}
+
+// counted is how many arguments a command takes, and what it says about another number.
+type counted struct {
+	least, most int
+	otherwise   string
 }
 
 // action judges the inputs that the arguments name. Its error is a
@@ -235,6 +245,8 @@ func parseLine(args []string) (*commandLine, error) {
 	case name == "help":
 		line.help, line.topic = true, strings.Join(line.args, "")
 		return line, nil
+	case c.args.otherwise != "" && (len(line.args) < c.args.least || len(line.args) > c.args.most):
+		return line, usagef("%s", c.args.otherwise)
 	case c.named && slices.Contains(line.args, "-"):
 		return line, usagef("this command does not read standard input")
 	case len(slices.DeleteFunc(slices.Clone(line.args), func(word string) bool { return word != "-" })) > 1:

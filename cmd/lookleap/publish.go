@@ -31,8 +31,6 @@ func publishCommand(flags *flag.FlagSet) action {
 	return func(ctx context.Context, s *session, args []string) error {
 		u, err := domain.Parse(origin)
 		switch {
-		case len(args) != 1:
-			return usagef("name one directory")
 		case err != nil || u.Path() != "/" || u.HasQuery():
 			return usagef("--origin needs an origin such as https://example.com")
 		case check != "" && out != "":

@@ -79,9 +79,6 @@ type skillValue struct {
 
 // judgeSkills judges each input as what it looks like: a URL, a directory or a file.
 func judgeSkills(ctx context.Context, s *session, args []string, f *skillFlags) error {
-	if len(args) == 0 {
-		return usagef("give at least one file, directory or URL, or - for standard input")
-	}
 	loader, _, err := f.loader(s, dvs.Options{Profile: f.profile})
 	if err != nil {
 		return err

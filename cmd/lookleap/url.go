@@ -147,9 +147,6 @@ func judgeWellKnown(ctx context.Context, client *wellknown.Client, raw string) r
 
 func dnsCommand(*flag.FlagSet) action {
 	return func(ctx context.Context, s *session, args []string) error {
-		if len(args) == 0 || len(args) > 2 {
-			return usagef("give a name and perhaps a type")
-		}
 		rrtype, err := parseType(append(args, "A")[1])
 		if err != nil {
 			return err
