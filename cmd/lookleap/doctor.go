@@ -162,8 +162,7 @@ func examine(ctx context.Context, s *session, origin string) result {
 var stateStatus = map[string]lookleap.Status{fine: lookleap.Passed, wrong: lookleap.Failed, absent: lookleap.Skipped,
 	skipped: lookleap.Skipped}
 
-// snippets are what to paste for a check that found something wrong, %s is the origin and %[2]s
-// the host.
+// snippets are what to paste for a check that is wrong: %[1]s is the origin and %[2]s the host.
 var snippets = map[string]string{
 	"agents.txt":     "lookleap agentstxt sign agents.txt --write",
 	"anml":           "lookleap anml page.xml --lint",

@@ -19,7 +19,7 @@ import (
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
-// address asks for the site's addresses, and whether anybody could forge them.
+// address asks for the site's addresses, and whether an attacker could forge them.
 func (p *patient) address(ctx context.Context) diagnosis {
 	name := p.url.Host()
 	if why := p.unlooked(); why != "" {
@@ -75,8 +75,7 @@ func unvalidated(answer *lookleap.DNSAnswer) []lookleap.Finding {
 		"DNSSEC of "+answer.Name+" cannot be judged: the DNS server passes no signatures on", "ask a server that does: --dns ADDRESS:53")}
 }
 
-// connection opens the site once, so that a server that is down is one fault and not one for each
-// document.
+// connection opens the site once, so that a server that is down is one fault, not many.
 func (p *patient) connection(ctx context.Context) diagnosis {
 	front, err := domain.Parse(p.url.Origin() + "/")
 	if err != nil {
@@ -127,14 +126,12 @@ func (p *patient) curl(path string) string {
 	return "curl -sv -H 'Host: " + p.url.Host() + "' " + server + path
 }
 
-// get reads a path of the site. For a status that says that nothing is there it returns nil and no
-// error.
+// get reads a path of the site. It returns nil and no error if nothing is there.
 func (p *patient) get(ctx context.Context, path, accept string) (*fetch.Response, error) {
 	return p.read(ctx, p.url.Origin()+path, accept)
 }
 
-// read reads a document that the site publishes or points to. Its errors are faults whose fix is
-// about the cause.
+// read reads a document that the site publishes or points to. Its errors say how to fix the cause.
 func (p *patient) read(ctx context.Context, url, accept string) (*fetch.Response, error) {
 	u, err := domain.Parse(url)
 	if err != nil {

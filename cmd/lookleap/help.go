@@ -45,8 +45,7 @@ var pages = func() map[string]page {
 
 const helpWidth = 80
 
-// writeHelp explains one command, or all of them when topic is "". It is arranged like a manual
-// page.
+// writeHelp explains one command, or all of them when topic is "", as a manual page.
 func writeHelp(w io.Writer, topic string) error {
 	var b strings.Builder
 	if topic == "" || topic == "help" {
@@ -101,8 +100,7 @@ Options can be written anywhere. "-" reads standard input. After "--", no word i
 	section(b, "EXIT STATUS", exitStatus+"\n3, 4  of skill and lock: see their help")
 }
 
-// reflow joins the lines of each paragraph, which wrap breaks again. Short lines, such as those of
-// tables and of JSON, stay as they are.
+// reflow joins the lines of each paragraph, which wrap breaks again. Short lines stay as they are.
 func reflow(text string) string {
 	const full = 55 // a line of prose is at least so wide, unless its paragraph ends
 	lines := strings.SplitAfter(text, "\n")

@@ -88,8 +88,7 @@ func (in *installer) run(ctx context.Context, s *session, word string, args []st
 	}[word](ctx, args)
 }
 
-// loader returns a loader that asks the user on the terminal, and keeps the decisions unless a lockfile
-// takes their place.
+// loader returns a loader that asks the user, and keeps decisions unless a lockfile replaces them.
 func (in *installer) loader(lock *dvs.Lockfile) (*dvs.Loader, error) {
 	config, err := os.UserConfigDir()
 	if err != nil {
@@ -112,8 +111,7 @@ func (in *installer) loader(lock *dvs.Lockfile) (*dvs.Loader, error) {
 	return loader, nil
 }
 
-// asker asks the user at the terminal. Requests and questions go to standard error, so that results stay
-// what a program reads.
+// asker asks the user at the terminal, on standard error: standard output is for programs.
 type asker struct {
 	s     *session
 	yes   bool // agree where a root is registered, and refuse otherwise
@@ -214,8 +212,7 @@ func (s *session) chooseSkills(found *install.Found) ([]install.Candidate, error
 	return chosen, nil
 }
 
-// hookCall is what an agent tells a hook: Claude Code and Codex with words in one style, Copilot in
-// another.
+// hookCall is what an agent tells a hook. Copilot has its own names for the members.
 type hookCall struct {
 	Event     string          `json:"hook_event_name"`
 	Directory string          `json:"cwd"`
@@ -228,8 +225,8 @@ type hookCall struct {
 
 const maxHook = 8 << 20 // bytes that an agent sends
 
-// hook answers an agent that starts or is about to use a tool: which skills are not as they were
-// installed. Without a call it prints one line for people. It sends no request.
+// hook tells an agent that starts, or is about to use a tool, which skills were changed. Without a
+// call it prints one line for people. It sends no request.
 func (in *installer) hook(_ context.Context, args []string) error {
 	if len(args) > 0 {
 		return usagef("hook takes no names")
@@ -280,8 +277,7 @@ type changedSkill struct {
 	paths []string
 }
 
-// changedSkills looks at the skills of the project, and at those of the user. A lockfile that cannot be
-// read vouches for no skill.
+// changedSkills looks at the project and the user. A lockfile that is broken vouches for no skill.
 func (in *installer) changedSkills(directory string) (changed []changedSkill, installed int) {
 	places := []*install.Place{in.place}
 	if !in.user {
@@ -325,8 +321,7 @@ func hookMessage(changed []changedSkill, installed int) string {
 		". See lookleap skill verify; lookleap skill sync restores them."
 }
 
-// usedBy reports whether a tool is about to use the skill: its input has the name, for a tool that uses
-// skills, or a path below its folder.
+// usedBy reports whether the input of a tool has the skill's name, or a path below its folder.
 func (c *changedSkill) usedBy(tool string, input json.RawMessage) bool {
 	var value any
 	if json.Unmarshal(input, &value) != nil {

@@ -142,8 +142,7 @@ func (l *locker) compare(ctx context.Context, skill *dvs.Loaded) result {
 	return l.compared(entry, files).with(bundle.Findings...)
 }
 
-// loadForLock loads a skill. On a host of its own, typing its URL means trusting
-// the host, as in lookleap skill.
+// loadForLock loads a skill. Who types a URL of a host that is no platform trusts that host.
 func loadForLock(ctx context.Context, loader *dvs.Loader, skillURL string) (*dvs.Loaded, error) {
 	u, err := dvs.ParseSkillURL(skillURL, loader.Roots().Rules())
 	if err != nil {

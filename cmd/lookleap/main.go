@@ -86,8 +86,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	return exitAccepted
 }
 
-// misused says what is wrong with a command line, and where help is: about one
-// command, or with topic "" about all.
+// misused says what is wrong with a command line, and where help is: about a command or all.
 func misused(stderr io.Writer, topic string, err error) int {
 	fmt.Fprintf(stderr, "%s: %s\nTry: %s\n", strings.TrimSpace("lookleap "+topic), visible(err.Error()),
 		strings.TrimSpace("lookleap help "+topic))
@@ -160,8 +159,7 @@ type counted struct {
 	otherwise   string
 }
 
-// action judges the inputs that the arguments name. Its error is a
-// [usageError], or says why not all of them could be judged.
+// action judges the inputs. Its error is a [usageError], or says why it did not judge all of them.
 type action func(ctx context.Context, s *session, args []string) error
 
 // flags returns the command's own flags. They are parsed for their names only.
@@ -213,9 +211,8 @@ func (o *options) declare(flags *flag.FlagSet) {
 	flags.DurationVar(&o.timeout, "timeout", defaultTimeout, "`TIME` for each input, for instance 5s")
 }
 
-// parseLine reads a command line. Flags may stand anywhere, before the command
-// too; "--" makes words of all that follows. Every error is a [usageError], and
-// comes with as much of the line as says what help would be about.
+// parseLine reads a command line. Flags may stand anywhere; "--" makes words of all that follows.
+// Every error is a [usageError], and comes with the topic of the help.
 func parseLine(args []string) (*commandLine, error) {
 	given, words := split(args)
 	name := strings.Join(words[:min(len(words), 1)], "")
@@ -267,8 +264,7 @@ func parseLine(args []string) (*commandLine, error) {
 	return line, nil
 }
 
-// siteURL returns the https URL of a site that is named as people do: example.com. Other words stay as they
-// are.
+// siteURL returns the https URL of a site that is named as people do. Other words stay as they are.
 func siteURL(word string) string {
 	if _, err := domain.Parse("https://" + word); err != nil || strings.Contains(word, "://") {
 		return word
@@ -276,8 +272,7 @@ func siteURL(word string) string {
 	return "https://" + word
 }
 
-// isEmpty tells an empty value, or a flag with one: most often a variable of a
-// shell that was not set, and never a wish for the default.
+// isEmpty reports whether a value is empty: most often that of a variable that was not set.
 func isEmpty(word string) bool {
 	return word == "" || word[0] == '-' && strings.HasSuffix(word, "=")
 }
@@ -290,17 +285,15 @@ var plainFlagError = strings.NewReplacer(
 	" for -", " for --",
 )
 
-// newFlags returns an empty set that prints nothing itself: run reports, with
-// control characters made visible.
+// newFlags returns an empty set that prints nothing itself: run makes texts visible.
 func newFlags(name string) *flag.FlagSet {
 	flags := flag.NewFlagSet(name, flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	return flags
 }
 
-// split tells flags, each followed by its value, from words. Since flags may
-// stand before the command, it goes by the flags of all commands: a name takes
-// a value in each of them or in none (a test sees to it).
+// split tells flags, each followed by its value, from words. Since flags may stand before the
+// command, a name takes a value in all commands or in none (a test sees to it).
 func split(args []string) (given, words []string) {
 	known := allFlags()
 	for i := 0; i < len(args); i++ {

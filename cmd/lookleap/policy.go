@@ -160,8 +160,7 @@ func publishFeed(ctx context.Context, s *session, args []string, entry, reason, 
 	})
 }
 
-// readSigningKey reads a private key in PEM form, as openssl writes it. Its name is derived from
-// its public part, so that another key never has it.
+// readSigningKey reads a private key as openssl writes it. Its name is the digest of the public key.
 func readSigningKey(name string) (key aiuri.SigningKey, err error) {
 	content, err := readFile(name)
 	if err != nil {
@@ -207,8 +206,7 @@ func agentstxtCommand(flags *flag.FlagSet) action {
 	}
 }
 
-// policyFlags adds the flags by which a command reads the policies of sites. The result
-// returns their options once the flags are parsed.
+// policyFlags adds flags about the policies of sites. The result returns the options after parsing.
 func policyFlags(flags *flag.FlagSet) func() agentstxt.Options {
 	var o agentstxt.Options
 	var web, ignore bool
@@ -313,8 +311,7 @@ func showRobots(r result, robots *agentstxt.RobotsFile, paths []string) result {
 	return r.with(robots.Findings()...)
 }
 
-// signPolicies changes a file only where it can be signed, and then as a whole. In a pipeline the
-// signed file alone is printed.
+// signPolicies writes a file as a whole or not at all. In a pipeline it prints the file alone.
 func signPolicies(ctx context.Context, s *session, files []string, write bool) error {
 	if slices.Equal(files, []string{"-"}) && !s.options.json && !isTerminal(s.stdout) {
 		s.printer = filterPrinter{s.stdout, newPrinter(s.stderr, false, s.options.noColor)}

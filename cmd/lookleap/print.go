@@ -46,8 +46,7 @@ func widthOf(w io.Writer, other int) int {
 	return other
 }
 
-// filterPrinter is the printer of a command in a pipeline: it writes what the command made and
-// nothing else. Why an input was refused goes to the other printer, on standard error.
+// filterPrinter writes what a command in a pipeline made. Refusals go to the other printer.
 type filterPrinter struct {
 	w       io.Writer
 	refused printer
@@ -61,8 +60,7 @@ func (p filterPrinter) print(r result) error {
 	return err
 }
 
-// jsonPrinter writes one object a line. It escapes whatever does not print, so
-// that the line is harmless on a terminal too; JSON readers see no difference.
+// jsonPrinter writes one object a line, which is harmless on a terminal too.
 type jsonPrinter struct{ w io.Writer }
 
 func (p jsonPrinter) print(r result) error {
@@ -79,8 +77,7 @@ func (p jsonPrinter) print(r result) error {
 	return err
 }
 
-// escape writes every rune that does not print as \u. Outside of strings JSON
-// has none, so only strings change their spelling.
+// escape writes every rune that does not print as \u. JSON has such runes in strings only.
 func escape(encoded []byte) []byte {
 	out := make([]byte, 0, len(encoded))
 	for _, r := range string(encoded) {
@@ -100,9 +97,7 @@ func escape(encoded []byte) []byte {
 // maxShown bounds what is shown of an input, in characters.
 const maxShown = 400
 
-// textPrinter writes for people: the answer first, then what was found, then
-// what the input is. The input stands in quotes, and every line goes through
-// visible.
+// textPrinter writes for people: the answer, then what was found, then what the input is.
 type textPrinter struct {
 	w      io.Writer
 	colour bool
@@ -178,9 +173,8 @@ func visible(s string) string {
 // withoutIsolates removes the isolates of texts that package plaintext has shown before.
 var withoutIsolates = strings.NewReplacer("\u2068", "", "\u2069", "")
 
-// wrap breaks lines between words, so that none is wider than the width. A continued line begins
-// where the text of its line begins, after a name in a column. A word that is wider than the width,
-// such as a URL, stays whole. Width 0 wraps nothing.
+// wrap breaks lines between words, unless the width is 0. A continued line begins where the text of
+// its line begins, after a name in a column. A word that is wider, such as a URL, stays whole.
 func wrap(text string, width int) string {
 	if width <= 0 {
 		return text
@@ -228,12 +222,10 @@ func columns(s string) int {
 	return utf8.RuneCountInString(s)
 }
 
-// patience is how long a judgement may take before a terminal is told that it is
-// being worked on.
+// patience is how long a judgement may take before a terminal is told of it.
 const patience = 700 * time.Millisecond
 
-// progress tells people at a terminal what takes so long. Its line is on standard error and
-// disappears when the result comes.
+// progress tells people at a terminal what takes so long, until the result comes.
 type progress struct {
 	w io.Writer // io.Discard if it is not a terminal
 
@@ -250,8 +242,7 @@ func newProgress(stderr io.Writer) *progress {
 	return &progress{w: io.Discard}
 }
 
-// working says what is worked on, if it takes longer than people wait for
-// without wondering. The function that it returns ends that.
+// working says what is worked on, if that takes long, until the returned function is called.
 func (p *progress) working(input string) (done func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

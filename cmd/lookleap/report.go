@@ -117,9 +117,8 @@ func (r *report) findings(of *result) (all []reported) {
 	return all
 }
 
-// placed returns a finding at its place in the checkout. That of a skill at a URL is the line of the
-// lockfile that is about it, or the policy; what the finding is about is then in its message. Code hosts
-// refuse reports with places elsewhere.
+// placed returns a finding at its place in the checkout, since code hosts refuse other places. That
+// of a skill at a URL is in the lockfile or policy, and the message names the skill.
 func (r *report) placed(of *result, f lookleap.Finding) reported {
 	input := of.Input
 	if of.base != "" {
@@ -172,8 +171,7 @@ func fileURI(name string) string {
 	return (&url.URL{Path: filepath.ToSlash(name)}).EscapedPath()
 }
 
-// annotations returns the findings as commands of GitHub Actions, which its log shows at the
-// lines of the files.
+// annotations returns the findings as commands of GitHub Actions, which shows them at the lines.
 func (r *report) annotations() string {
 	var b strings.Builder
 	for i := range r.results {

@@ -22,8 +22,7 @@ import (
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
-// result is what became of one input. It is one line with --json, where all
-// members are always there.
+// result is what became of one input: one line with --json, where all members are always there.
 type result struct {
 	Input    string             `json:"input"`    // as it was given
 	OK       bool               `json:"ok"`       // whether it was accepted
@@ -59,14 +58,12 @@ func linesOf(text string) (rows []row) {
 // accepted is the message of a result that has nothing better to say.
 const accepted = "accepted"
 
-// accept is the result of an input that is fine: its value for programs, and
-// the same as rows for people.
+// accept is the result of an input that is fine: its value for programs, and as rows for people.
 func accept(value any, rows ...row) result {
 	return result{OK: true, Code: lookleap.CodeOK, Message: accepted, Value: value, rows: rows}
 }
 
-// refuse is the result of an input that failed with this error. What the error
-// carries is shown: its reason code, its verdict, its place and fix.
+// refuse is the result of an error: it shows its reason code, its verdict, its place and fix.
 func refuse(err error) result {
 	r := result{Code: lookleap.CodeOf(err), cause: err}
 	var no *lookleap.VerifyError
@@ -132,13 +129,11 @@ func warning(code lookleap.Code, message, fix string) lookleap.Finding {
 	return lookleap.Finding{Severity: lookleap.SeverityWarning, Code: code, Message: message, Fix: fix}
 }
 
-// developed is a finding of each result of the development mode, so that no one takes it for a result
-// about the site of that name.
+// developed is a finding of each result of the development mode, which is not about the named site.
 var developed = lookleap.Finding{Severity: lookleap.SeverityInfo, Code: lookleap.CodeDevelopment,
 	Message: "made in development mode: nothing of the connection was checked"}
 
-// advise adds what a person at this machine can do about a refused input. The library does not know
-// the flags, so its own fixes do not name them.
+// advise adds what a person at this machine can do. The library's own fixes do not name flags.
 func (s *session) advise(r *result) {
 	if r.OK {
 		return

@@ -24,8 +24,7 @@ const (
 	maxWord    = 1 << 20  // bytes of a line of standard input that is an input itself
 )
 
-// session is one run of a command: where its inputs come from, its network, and
-// where its results go.
+// session is one run of a command: its inputs, its network, and where its results go.
 type session struct {
 	options  options
 	host     *lookleap.Host
