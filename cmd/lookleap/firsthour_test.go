@@ -89,6 +89,7 @@ func TestFirstHour(t *testing.T) {
 		"ip-address":      {[]string{"doctor", secure.URL}, 1, "add --dev", nil, []string{"doctor", secure.URL, "--dev"}, false},
 		"http-on-connect": {[]string{"doctor", "--connect", address, "https://shop.example"}, 1, "add --dev", nil, []string{"doctor", "--connect", address, "https://shop.example", "--dev"}, false},
 		"no-dns":          {[]string{"site", "--dns", "127.0.0.1:9", "https://fine.example"}, 1, "ask another DNS server with --dns ADDRESS:53", nil, on("site", "https://fine.example"), false},
+		"no-dns-doctor":   {[]string{"doctor", "--dns", "127.0.0.1:9", "https://fine.example"}, 1, "ask another DNS server", nil, on("doctor", "https://fine.example"), false},
 		"no-address":      {on("doctor", "https://nowhere.example"), 1, "publish A or AAAA records", func() { shop("nowhere") }, nil, false},
 		"private-address": {on("site", "https://private.example"), 1, "--allow-private", nil, on("site", "https://private.example", "--allow-private"), false},
 		"fake-ip":         {on("site", "https://vpn.example"), 1, "--allow 198.18.0.0/15=*", nil, on("site", "https://vpn.example", "--allow", "198.18.0.0/15=*"), false},

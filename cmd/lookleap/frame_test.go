@@ -4,15 +4,22 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"flag"
+	"fmt"
 	"io"
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 	"unicode"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // TestCommandsAreExplained holds every command to what help promises.
@@ -53,6 +60,30 @@ func afterPipe(example string) string {
 	return strings.TrimSpace(example[strings.LastIndexByte(example, '|')+1:])
 }
 
+// judgement is what a command says about its first input, with a value of a type.
+type judgement[V any] struct {
+	OK            bool
+	Code, Message string
+	Findings      []lookleap.Finding
+	Value         V
+	Verdict       *lookleap.Verdict
+
+	exit int
+	text string // both outputs
+}
+
+// judged runs a command with --json.
+func judged[V any](t *testing.T, args ...string) (got judgement[V]) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	got.exit = run(context.Background(), append([]string{"--json"}, args...), nil, &stdout, &stderr)
+	got.text = stdout.String() + stderr.String()
+	if err := json.NewDecoder(&stdout).Decode(&got); err != nil {
+		t.Fatalf("%v: %s", err, got.text)
+	}
+	return got
+}
+
 // TestFlagsAgree sees to what split relies on: a flag of one name takes a value
 // in all commands or in none, and no command redefines a common flag.
 func TestFlagsAgree(t *testing.T) {
@@ -89,22 +120,12 @@ func TestPanicRefusesOneInput(t *testing.T) {
 		}
 		return accept(nil)
 	})
-	if err != nil || s.refused != 1 {
-		t.Fatalf("refused %d, %v", s.refused, err)
+	if err != nil || s.refused != 1 || strings.Contains(out.String(), "\x1b") {
+		t.Fatalf("refused %d, %v, %q", s.refused, err, &out)
 	}
-	var codes []lookleap.Code
-	for line := range strings.Lines(out.String()) {
-		var r result
-		if err := json.Unmarshal([]byte(line), &r); err != nil {
-			t.Fatal(err)
-		}
-		codes = append(codes, r.Code)
-	}
-	if len(codes) != 3 || codes[0] != lookleap.CodeOK || codes[1] != lookleap.CodeInternal || codes[2] != lookleap.CodeOK {
+	codes := regexp.MustCompile(`"code":"[a-z]+"`).FindAllString(out.String(), -1)
+	if !slices.Equal(codes, []string{`"code":"ok"`, `"code":"internal"`, `"code":"ok"`}) {
 		t.Errorf("codes %v", codes)
-	}
-	if strings.Contains(out.String(), "\x1b") {
-		t.Error("the panic's words came out raw")
 	}
 }
 
@@ -146,15 +167,6 @@ type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
-// TestRefuseTellsTheStory shows that a verdict's story reaches the result.
-func TestRefuseTellsTheStory(t *testing.T) {
-	verdict := &lookleap.Verdict{Subject: "s", Code: lookleap.CodeTruncated, Summary: "it ended", Findings: []lookleap.Finding{{Code: lookleap.CodeTruncated}}}
-	r := refuse(errors.Join(errors.New("outer"), &lookleap.VerifyError{Verdict: verdict}))
-	if r.OK || r.Code != lookleap.CodeTruncated || r.Message != "it ended" || r.Verdict != verdict || len(r.Findings) != 1 {
-		t.Errorf("%+v", r)
-	}
-}
-
 // FuzzRun throws any command line at the program: it must not panic, must end
 // with one of its exit codes, and must print nothing that moves a cursor. Isolates
 // (U+2068, U+2069) only keep the direction of a quotation to itself.
@@ -185,4 +197,244 @@ func FuzzRun(f *testing.F) {
 func usesNetwork(args []string) bool {
 	line, err := parseLine(args)
 	return err == nil && line.topic != "url" && line.topic != "code" && line.topic != "help"
+}
+
+var update = flag.Bool("update", false, "rewrite the scripts in testdata with what lookleap prints now")
+
+// TestScripts runs testdata/*.txt, which read like a shell session:
+//
+//	# a comment
+//	$ lookleap --json code "o\u006b"
+//	< a line of standard input, escaped as in Go
+//	a line of standard output
+//	! a line of standard error
+//	= 0
+//
+// The last line of each step is the exit code.
+func TestScripts(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no scripts: %v", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) { runScript(t, file) })
+	}
+}
+
+// TestReadme replays the session that the README shows.
+func TestReadme(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const prompt = "```text\n$ go run ./cmd/lookleap "
+	_, session, found := strings.Cut(string(readme), prompt)
+	if !found {
+		t.Fatal("the README shows no session")
+	}
+	session, _, _ = strings.Cut(session, "```")
+	command, want, _ := strings.Cut(session, "\n")
+	t.Chdir("../..") // where a reader is
+	var stdout bytes.Buffer
+	run(context.Background(), shellWords(command), nil, &stdout, &stdout)
+	if stdout.String() != want {
+		t.Errorf("lookleap %s\ngot:\n%swant:\n%s", command, &stdout, want)
+	}
+}
+
+func runScript(t *testing.T, file string) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var now strings.Builder
+	steps := splitSteps(string(text))
+	for _, s := range steps {
+		got := s.play(t)
+		now.WriteString(s.input + got)
+		if !*update && got != s.want {
+			t.Errorf("%s\ngot:\n%swant:\n%s", s.command, got, s.want)
+		}
+	}
+	if len(steps) == 0 {
+		t.Error("the script has no steps")
+	}
+	if *update {
+		if err := os.WriteFile(file, []byte(now.String()), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// step is one command of a script.
+type step struct {
+	command string
+	stdin   string
+	input   string // the lines that want does not hold: comments, command, standard input
+	want    string // the lines of both outputs, and the exit code
+}
+
+func splitSteps(text string) (steps []step) {
+	var s step
+	for line := range strings.Lines(text) {
+		kind, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		switch {
+		case kind == "$":
+			s.command = rest
+			s.input += line
+		case kind == "<":
+			s.stdin += unescape(rest) + "\n"
+			s.input += line
+		case s.command == "":
+			s.input += line
+		default:
+			s.want += line
+			if kind == "=" {
+				steps = append(steps, s)
+				s = step{}
+			}
+		}
+	}
+	return steps
+}
+
+func (s step) play(t *testing.T) string {
+	words := shellWords(s.command)
+	if len(words) == 0 || words[0] != "lookleap" {
+		t.Fatalf("%q does not begin with lookleap", s.command)
+	}
+	var stdout, stderr, got bytes.Buffer
+	code := run(context.Background(), words[1:], strings.NewReader(s.stdin), &stdout, &stderr)
+	got.Write(stdout.Bytes())
+	for line := range strings.Lines(stderr.String()) {
+		got.WriteString("! " + line)
+	}
+	fmt.Fprintf(&got, "= %d\n", code)
+	return got.String()
+}
+
+// shellWords splits at spaces; a word in double quotes is a Go string, one in
+// single quotes stands as it is.
+func shellWords(command string) (words []string) {
+	for rest := strings.TrimSpace(command); rest != ""; rest = strings.TrimSpace(rest) {
+		switch {
+		case rest[0] == '"':
+			quoted, err := strconv.QuotedPrefix(rest)
+			if err != nil {
+				return nil
+			}
+			word, _ := strconv.Unquote(quoted)
+			words, rest = append(words, word), rest[len(quoted):]
+		case rest[0] == '\'':
+			word, after, _ := strings.Cut(rest[1:], "'")
+			words, rest = append(words, word), after
+		default:
+			word, after, _ := strings.Cut(rest, " ")
+			words, rest = append(words, word), after
+		}
+	}
+	return words
+}
+
+func unescape(line string) string {
+	text, err := strconv.Unquote(`"` + strings.ReplaceAll(line, `"`, `\"`) + `"`)
+	if err != nil {
+		return line
+	}
+	return text
+}
+
+// Lines are wrapped at any width, no word is lost, and only a word alone is wider.
+func TestWrap(t *testing.T) {
+	text := "yes  \"https://example.com/\"\n     warning 1:2: the hash line is missing from the file\n     ├─ + the site is a third party to the server [B8]\n     fix " + strings.Repeat("x", 90) + " end\n\n"
+	if wrap(text, 0) != text {
+		t.Error("width 0 changes the text")
+	}
+	for width := range 130 {
+		wrapped := wrap(text, width)
+		if strings.Join(strings.Fields(wrapped), " ") != strings.Join(strings.Fields(text), " ") {
+			t.Fatalf("width %d changes words:\n%s", width, wrapped)
+		}
+		for line := range strings.Lines(wrapped) {
+			line = strings.TrimSuffix(line, "\n")
+			if width > 0 && columns(line) > width && len(strings.Fields(strings.Trim(line, " │├└─"))) > 1 {
+				t.Errorf("width %d: %q", width, line)
+			}
+		}
+	}
+	if got := wrap("     fix put it at the end\n", 20); got != "     fix put it at\n     the end\n" {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestProgress shows the line after a while, on a terminal alone, and takes it away.
+func TestProgress(t *testing.T) {
+	for name, c := range map[string]struct {
+		takes time.Duration
+		want  string
+	}{
+		"quick": {patience / 2, ""},
+		"slow":  {patience * 2, "\r\x1b[Klooking at \"https://x.example/\\u{7}\" …\r\x1b[K"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var out strings.Builder
+				done := (&progress{w: &out}).working("https://x.example/\a")
+				time.Sleep(c.takes)
+				done()
+				if out.String() != c.want {
+					t.Errorf("%q, want %q", out.String(), c.want)
+				}
+			})
+		})
+	}
+	t.Run("names-the-check", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			var out strings.Builder
+			p := &progress{w: &out}
+			done := p.working("x")
+			p.step("address")
+			time.Sleep(2 * patience)
+			p.step("skills")
+			done()
+			if got := out.String(); !strings.Contains(got, `"x": address …`) || !strings.Contains(got, `"x": skills …`) {
+				t.Errorf("%q", got)
+			}
+		})
+	})
+	if newProgress(&strings.Builder{}).w != io.Discard {
+		t.Error("a pipe is told")
+	}
+}
+
+// opened returns the way into a lab for other processes.
+func opened(t *testing.T, n *lookleaptest.Internet) *lookleaptest.Door {
+	t.Helper()
+	door, err := n.OpenDoor()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return door
+}
+
+// TestBadNetworkFlags: a wrong flag is wrong usage even where no network is used.
+func TestBadNetworkFlags(t *testing.T) {
+	empty := filepath.Join(t.TempDir(), "empty.pem")
+	if err := os.WriteFile(empty, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, flags := range [][]string{
+		{"--dns", "example.com"}, {"--dns", "127.0.0.1:0"}, {"--dns", "127.0.0.1:65536"}, {"--dns", "ftp://127.0.0.1:53"}, {"--dns", ":53"}, {"--dns", "https://"}, {"--dns", "tls://dns.example:0"},
+		{"--anchor", "no such file"}, {"--anchor", empty},
+		{"--ca", "no such file"}, {"--ca", empty},
+		{"--proxy", "proxy.example:3128"}, {"--proxy", "ftp://user:secret@proxy.example"}, {"--proxy", "http://127.0.0.1:3128", "--connect", "127.0.0.1:443"}, {"--proxy-by-name"},
+		{"--allow", "10.0.0.0/8"}, {"--allow", "10.0.0.1=a.example"}, {"--allow", "=a.example"},
+		{"--connect", "127.0.0.1"}, {"--connect", "127.0.0.1:"}, {"--connect", ":443"},
+		{"--dns", "nonsense"}, {"--dns", ""}, {"--connect", "x"}, {"--at", "yesterday"},
+	} {
+		exit, out := trial(append([]string{"url", "https://example.com/"}, flags...), false)
+		if exit != exitUsage || strings.Contains(out, "secret") || !strings.Contains(out, strings.TrimPrefix(flags[0], "--")) && flags[1] != "" {
+			t.Errorf("%q: exit %d, %s", flags, exit, out)
+		}
+	}
 }
