@@ -1,10 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"context"
-	"encoding/json"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -26,10 +22,7 @@ func TestDNS(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer listener.Close()
-	anchor := filepath.Join(t.TempDir(), "root.ds")
-	if err := os.WriteFile(anchor, []byte("; the root of this test\n"+root.Anchor()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	anchor := writeFile(t, filepath.Join(t.TempDir(), "root.ds"), "; the root of this test\n"+root.Anchor())
 	for _, c := range []struct {
 		args         []string
 		exit         int
@@ -51,47 +44,37 @@ func TestDNS(t *testing.T) {
 		{[]string{"not a name", "TXT"}, 1, "bad-host", "", nil, false},
 	} {
 		t.Run(strings.Join(c.args, "_"), func(t *testing.T) {
-			var stdout, stderr bytes.Buffer
-			args := append([]string{"--json", "dns", "--dns", listener.Addr, "--anchor", anchor}, c.args...)
-			if exit := run(context.Background(), args, nil, &stdout, &stderr); exit != c.exit {
-				t.Errorf("exit %d: %s", exit, &stderr)
-			}
-			var got struct {
-				Code  string
-				Value struct {
-					Records []string
-					Exists  bool
-					DNSSEC  string
-					Chain   []struct{ Zone string }
-					Zone    string
-					EDE     int
-				}
-			}
-			if err := json.Unmarshal(stdout.Bytes(), &got); err != nil {
-				t.Fatal(err)
+			got := judged[struct {
+				Records []string
+				Exists  bool
+				DNSSEC  string
+				Chain   []struct{ Zone string }
+				Zone    string
+				EDE     int
+			}](t, append([]string{"dns", "--dns", listener.Addr, "--anchor", anchor}, c.args...)...)
+			if got.exit != c.exit {
+				t.Errorf("exit %d", got.exit)
 			}
 			v := got.Value
 			if got.Code != c.code || v.DNSSEC != c.dnssec || v.Exists != c.exists || strings.Join(v.Records, "|") != strings.Join(c.records, "|") {
-				t.Errorf("got %s", &stdout)
+				t.Errorf("got %s", got.text)
 			}
 			if c.code == "ok" && (len(v.Chain) < 2 && c.args[0] != "." || v.Chain[0].Zone != ".") {
 				t.Errorf("chain %v", v.Chain)
 			}
 			if c.code == "dnssec-bogus" && (v.Zone != "expired.example" || v.EDE != 7) {
-				t.Errorf("got %s", &stdout)
+				t.Errorf("got %s", got.text)
 			}
 		})
 	}
 	t.Run("shown", func(t *testing.T) {
-		var stdout, stderr bytes.Buffer
-		run(context.Background(), []string{"dns", "txt.signed.example", "TXT", "--dns", listener.Addr, "--anchor", anchor}, nil, &stdout, &stderr)
-		if strings.Contains(stdout.String(), "\x1b") || !strings.Contains(stdout.String(), "secure") {
-			t.Errorf("got %q", stdout.String())
+		_, out := trial([]string{"dns", "txt.signed.example", "TXT", "--dns", listener.Addr, "--anchor", anchor}, false)
+		if strings.Contains(out, "\x1b") || !strings.Contains(out, "secure") {
+			t.Errorf("got %q", out)
 		}
 	})
 	for _, args := range [][]string{{"dns"}, {"dns", "a", "b", "c"}, {"dns", "example.com", "TYPE"}, {"dns", "example.com", "TYPE65536"}} {
-		var stdout, stderr bytes.Buffer
-		if exit := run(context.Background(), args, nil, &stdout, &stderr); exit != 2 {
+		if exit, _ := trial(args, false); exit != exitUsage {
 			t.Errorf("%q: exit %d", args, exit)
 		}
 	}

@@ -2,8 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -27,19 +25,11 @@ func TestLockURLs(t *testing.T) {
 
 	run := func(args ...string) (exit int, code string, paths []string) {
 		t.Helper()
-		var stdout, stderr bytes.Buffer
-		exit = run(context.Background(), append(append(door, "--json", "lock"), args...), nil, &stdout, &stderr)
-		var got struct {
-			Code     string
-			Findings []struct{ Path string }
-		}
-		if err := json.NewDecoder(&stdout).Decode(&got); err != nil {
-			t.Fatalf("%v: %s", err, &stderr)
-		}
+		got := judged[any](t, append(append(door, "lock"), args...)...)
 		for _, f := range got.Findings {
 			paths = append(paths, f.Path)
 		}
-		return exit, got.Code, paths
+		return got.exit, got.Code, paths
 	}
 	if exit, code, _ := run(url, "--file", "MORE.md", "--file", "scripts/a%20b.sh", "--out", lockfile); exit != 0 {
 		t.Fatalf("locking: exit %d, %s", exit, code)
@@ -75,9 +65,7 @@ func TestLockURLs(t *testing.T) {
 	if err := dvs.WriteArchive(&packed, dvs.TarGzip, map[string][]byte{"SKILL.md": []byte(text), "MORE.md": []byte("More.\n"), "scripts/a b.sh": []byte("echo\n")}); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(archive, packed.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, archive, packed.String())
 	if exit, code, _ := run(archive, "--check", lockfile); exit != 0 {
 		t.Errorf("an archive of what was locked: exit %d, %s", exit, code)
 	}
@@ -117,9 +105,8 @@ func TestLockNames(t *testing.T) {
 	lockfile := filepath.Join(t.TempDir(), "skills.lock")
 	directories := func(t *testing.T, urls ...string) map[string]string {
 		t.Helper()
-		var stdout, stderr bytes.Buffer
-		if exit := run(t.Context(), slices.Concat(door, []string{"lock", "--out", lockfile}, urls), nil, &stdout, &stderr); exit != 0 {
-			t.Fatalf("exit %d: %s%s", exit, &stdout, &stderr)
+		if exit, out := trial(slices.Concat(door, []string{"lock", "--out", lockfile}, urls), false); exit != 0 {
+			t.Fatalf("exit %d: %s", exit, out)
 		}
 		data, err := os.ReadFile(lockfile)
 		if err != nil {
@@ -146,9 +133,7 @@ func TestLockNames(t *testing.T) {
 		lockfile = filepath.Join(t.TempDir(), "new.lock")
 		directories(t, rival, bank)
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, "SKILL.md"), []byte(skillFile), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, filepath.Join(dir, "SKILL.md"), skillFile)
 		if found := directories(t, dir, "--url", bank); found[bank] == "refund" {
 			t.Errorf("%v", found)
 		}

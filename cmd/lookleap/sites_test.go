@@ -1,9 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"context"
-	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -87,9 +84,8 @@ func TestAgentsTxtSignWrites(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	var stdout, stderr bytes.Buffer
-	if exit := run(context.Background(), []string{"agentstxt", "sign", "--write", good, bad}, nil, &stdout, &stderr); exit != 1 {
-		t.Errorf("exit %d: %s", exit, &stderr)
+	if exit, out := trial([]string{"agentstxt", "sign", "--write", good, bad}, false); exit != exitRefused {
+		t.Errorf("exit %d: %s", exit, out)
 	}
 	signed, _ := os.ReadFile(good)
 	if _, err := agentstxt.Parse(signed, agentstxt.Options{}); err != nil {
@@ -115,10 +111,9 @@ func TestAgentsTxtReadings(t *testing.T) {
 		"two-slashes": "//private/x", "encoded-slash": "/%2fprivate/x", "dots": "/x/..%2fprivate/x", "parameters": "/private;a=b/x",
 	} {
 		t.Run("P14/reject-by-the-program-"+name, func(t *testing.T) {
-			var stdout, stderr bytes.Buffer
-			run(context.Background(), append(door, "agentstxt", "--web", "--path", path, "https://shop.example/"), nil, &stdout, &stderr)
-			if !strings.Contains(stdout.String(), "is denied: a rule of robots.txt disallows the path") {
-				t.Errorf("%s%s", &stdout, &stderr)
+			_, out := trial(append(door, "agentstxt", "--web", "--path", path, "https://shop.example/"), false)
+			if !strings.Contains(out, "is denied: a rule of robots.txt disallows the path") {
+				t.Error(out)
 			}
 		})
 	}
@@ -147,28 +142,21 @@ func TestSite(t *testing.T) {
 	n.Site("bare.example")
 	door := opened(t, n).Args()
 
-	look := func(t *testing.T, site string) (got struct {
-		OK    bool
-		Code  string
-		Value struct {
-			Policy   sitePolicy
-			ANML     *struct{ Actions, Asks, Notices []map[string]any }
-			Skills   []listedSkill
-			Endpoint string
-			Refused  []siteRefusal
-		}
-	}, text string) {
+	type found struct {
+		Policy   sitePolicy
+		ANML     *struct{ Actions, Asks, Notices []map[string]any }
+		Skills   []listedSkill
+		Endpoint string
+		Refused  []siteRefusal
+	}
+	look := func(t *testing.T, site string) (judgement[found], string) {
 		t.Helper()
-		var stdout, plain, stderr bytes.Buffer
-		exit := run(context.Background(), append(append([]string{}, door...), "--json", "site", "https://"+site), nil, &stdout, &stderr)
-		if err := json.Unmarshal(stdout.Bytes(), &got); err != nil {
-			t.Fatalf("%v: %s%s", err, &stdout, &stderr)
+		got := judged[found](t, append(door, "site", "https://"+site)...)
+		if (got.exit == 0) != got.OK {
+			t.Errorf("exit %d, ok %v", got.exit, got.OK)
 		}
-		if (exit == 0) != got.OK {
-			t.Errorf("exit %d, ok %v", exit, got.OK)
-		}
-		run(context.Background(), append(append([]string{}, door...), "site", "https://"+site), nil, &plain, &stderr)
-		return got, plain.String()
+		_, text := trial(append(door, "site", "https://"+site), false)
+		return got, text
 	}
 
 	t.Run("full", func(t *testing.T) {

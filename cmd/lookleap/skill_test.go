@@ -1,10 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"context"
-	"encoding/json"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -38,81 +34,51 @@ func TestSkillURLs(t *testing.T) {
 		{"not-https", []string{"http://shop.example/skills/refund/"}, "not-https", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var stdout, stderr bytes.Buffer
-			exit := run(context.Background(), append(append(door, "--json", "skill"), c.args...), nil, &stdout, &stderr)
-			var got struct {
-				OK    bool
-				Code  string
-				Value struct{ Name, Root, ID string }
-			}
-			if err := json.Unmarshal(stdout.Bytes(), &got); err != nil {
-				t.Fatalf("%v: %s%s", err, &stdout, &stderr)
-			}
-			if got.Code != c.code || got.OK != (c.code == "ok") || (exit == 0) != got.OK || got.Value.Root != c.root {
-				t.Errorf("exit %d, got %s", exit, &stdout)
+			got := judged[struct{ Name, Root, ID string }](t, append(append(door, "skill"), c.args...)...)
+			if got.Code != c.code || got.OK != (c.code == "ok") || (got.exit == 0) != got.OK || got.Value.Root != c.root {
+				t.Errorf("exit %d, got %s", got.exit, got.text)
 			}
 			if got.OK && (got.Value.Name != "refund" || got.Value.ID == "") {
-				t.Errorf("got %s", &stdout)
+				t.Errorf("got %s", got.text)
 			}
 		})
 	}
 	t.Run("bad-root", func(t *testing.T) {
-		var stdout, stderr bytes.Buffer
-		if exit := run(context.Background(), append(door, "skill", page, "--root", "https://github.com/"), nil, &stdout, &stderr); exit != 2 {
-			t.Errorf("exit %d: %s", exit, &stderr)
+		if exit, out := trial(append(door, "skill", page, "--root", "https://github.com/"), false); exit != exitUsage {
+			t.Errorf("exit %d: %s", exit, out)
 		}
 	})
 	t.Run("P37", func(t *testing.T) {
 		t.Run("reject-repository-as-an-origin", func(t *testing.T) {
-			var stdout, stderr bytes.Buffer
-			exit := run(context.Background(), append(door, "skills", "https://github.com/o/r"), nil, &stdout, &stderr)
-			if exit == 0 || !strings.Contains(stdout.String(), "URL of its directory") || strings.Contains(stdout.String(), "0 skills") {
-				t.Errorf("exit %d: %s%s", exit, &stdout, &stderr)
+			exit, out := trial(append(door, "skills", "https://github.com/o/r"), false)
+			if exit == 0 || !strings.Contains(out, "URL of its directory") || strings.Contains(out, "0 skills") {
+				t.Errorf("exit %d: %s", exit, out)
 			}
 		})
 	})
 	t.Run("listed", func(t *testing.T) {
-		var stdout, stderr bytes.Buffer
-		if exit := run(context.Background(), append(door, "--json", "skills", "https://shop.example/"), nil, &stdout, &stderr); exit != 0 {
-			t.Errorf("exit %d: %s%s", exit, &stdout, &stderr)
-		}
-		var got struct {
-			Value struct {
-				Skills []struct{ Skill, Name string }
-			}
-			Findings []struct{ Code string }
-		}
-		if err := json.Unmarshal(stdout.Bytes(), &got); err != nil {
-			t.Fatal(err)
-		}
-		if len(got.Value.Skills) != 1 || got.Value.Skills[0].Skill != "https://shop.example/skills/refund/SKILL.md" || len(got.Findings) == 0 {
-			t.Errorf("got %s", &stdout)
+		got := judged[struct {
+			Skills []struct{ Skill, Name string }
+		}](t, append(door, "skills", "https://shop.example/")...)
+		all := got.Value.Skills
+		if got.exit != 0 || len(all) != 1 || all[0].Skill != "https://shop.example/skills/refund/SKILL.md" || len(got.Findings) == 0 {
+			t.Errorf("got %s", got.text)
 		}
 	})
 }
 
 func TestSkillFiles(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "refund")
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
 	file := filepath.Join(dir, "SKILL.md")
-	if err := os.WriteFile(file, []byte(skillFile), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, input := range []string{dir, file} {
-		var stdout, stderr bytes.Buffer
-		if exit := run(context.Background(), []string{"skill", input}, nil, &stdout, &stderr); exit != 0 {
-			t.Errorf("%s: exit %d\n%s%s", input, exit, &stdout, &stderr)
+	for exit, text := range []string{skillFile, "no header"} {
+		writeFile(t, file, text)
+		for _, input := range []string{dir, file} {
+			if got, out := trial([]string{"skill", input}, false); got != exit {
+				t.Errorf("%s: exit %d\n%s", input, got, out)
+			}
 		}
 	}
-	if err := os.WriteFile(file, []byte("no header"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, input := range []string{dir, file, filepath.Join(dir, "none")} {
-		var stdout, stderr bytes.Buffer
-		if exit := run(context.Background(), []string{"skill", input}, nil, &stdout, &stderr); exit != 1 {
-			t.Errorf("%s: exit %d\n%s%s", input, exit, &stdout, &stderr)
-		}
+	if exit, out := trial([]string{"skill", filepath.Join(dir, "none")}, false); exit != exitRefused {
+		t.Errorf("exit %d\n%s", exit, out)
 	}
 }
