@@ -63,7 +63,8 @@ func judgeAIURI(text string, mapping *aiuri.Mapping) result {
 		Redacted: n.Redacted()}
 	value.Query, _ = n.Query()
 	value.Fragment, _ = n.Fragment()
-	r := accept(nil, row{"normal form", value.Normal}, row{"authority", cmp.Or(value.Authority, "none")}, row{"path", cmp.Or(value.Path, "none")})
+	r := accept(nil, row{"normal form", value.Normal}, row{"authority", cmp.Or(value.Authority, "none")},
+		row{"path", cmp.Or(value.Path, "none")})
 	if mapping != nil {
 		if value.Gateway, err = mapping.URL(u); err != nil {
 			return refuse(err)
@@ -79,7 +80,10 @@ func aiipCommand(flags *flag.FlagSet) action {
 	flags.BoolVar(&o.DNS, "bootstrap", false, "look into the DNS too")
 	return func(ctx context.Context, s *session, args []string) error {
 		discoverer := aiuri.NewDiscoverer(s.host, o)
-		return s.words(ctx, args, func(ctx context.Context, page string) result { return discoverAIIP(ctx, discoverer, page) })
+		return s.words(ctx, args, func(ctx context.Context,
+			page string) result {
+			return discoverAIIP(ctx, discoverer, page)
+		})
 	}
 }
 
@@ -173,7 +177,8 @@ type jwsValue struct {
 
 func showJWS(verified *aiuri.Verified) result {
 	value := jwsValue{verified.KeyID, verified.Algorithm, lookleap.Digest(verified.Payload), len(verified.Payload)}
-	r := accept(value, row{"key", plaintext.Quote(value.KeyID, 100)}, row{"algorithm", value.Algorithm}, row{"digest", value.Digest})
+	r := accept(value, row{"key", plaintext.Quote(value.KeyID, 100)}, row{"algorithm", value.Algorithm},
+		row{"digest", value.Digest})
 	r.Verdict = verified.Verdict
 	return r
 }
@@ -274,7 +279,7 @@ func showReceipts(content []byte, keys *aiuri.KeySet, from, to receipt.Head) res
 		r.row(fmt.Sprint(one.Number), fmt.Sprintf("%s %s %s", one.Time.Format("2006-01-02 15:04:05"), one.Kind, one.Outcome))
 	}
 	if !reached {
-		return refuse(&lookleap.Error{Code: agent.CodeLedgerBroken, Message: "no receipt has the head", Fix: "compare the file with a copy of the log"})
+		return refuse(fault(agent.CodeLedgerBroken, "no receipt has the head", "compare the file with a copy of the log"))
 	}
 	r.Value = map[string]any{"receipts": all, "head": last}
 	r.rows = append(r.rows, headRow(receipt.Head(last)))

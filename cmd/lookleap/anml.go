@@ -109,13 +109,15 @@ func judgeANML(content []byte, o anmlOptions) result {
 	if err != nil {
 		return refuse(err)
 	}
-	value := anmlValue{Format: doc.Format().String(), Version: doc.Version(), Role: doc.Role().String(), Counts: map[string]int{}}
+	value := anmlValue{Format: doc.Format().String(), Version: doc.Version(), Role: doc.Role().String(),
+		Counts: map[string]int{}}
 	r := accept(nil, row{"format", value.Format}, row{"version", value.Version}, row{"role", value.Role})
 	for site := range doc.Containers() {
 		s := anmlSite{site.Domain(), site.Head().Title(), length(site.Interact().Actions()), length(site.Knowledge().Asks()),
 			length(site.Knowledge().Informs())}
 		value.Sites = append(value.Sites, s)
-		r.row("site", fmt.Sprintf("%s %s, %s, %s", plaintext.Quote(s.Title, 60), plaintext.Plural(s.Actions, "action", "actions"),
+		r.row("site", fmt.Sprintf("%s %s, %s, %s", plaintext.Quote(s.Title, 60),
+			plaintext.Plural(s.Actions, "action", "actions"),
 			plaintext.Plural(s.Asks, "ask", "asks"), plaintext.Plural(s.Informs, "inform", "informs")))
 	}
 	r.Findings = doc.Findings()
@@ -139,7 +141,8 @@ func judgeANML(content []byte, o anmlOptions) result {
 		}
 	}
 	if n := value.Counts["error"]; o.lint && n > 0 {
-		r.OK, r.Code, r.Message = false, lookleap.Code(anml.CodeLint), plaintext.Plural(n, "finding is an error", "findings are errors")
+		r.OK, r.Code, r.Message = false, lookleap.Code(anml.CodeLint),
+			plaintext.Plural(n, "finding is an error", "findings are errors")
 	}
 	r.Value = value
 	return r
@@ -247,7 +250,8 @@ func judgeRecord(text, site string) result {
 	if err != nil {
 		return refuse(err)
 	}
-	value := recordValue{Manifest: record.Manifest, Query: record.Query, Canonical: record.String(), Strings: record.Strings()}
+	value := recordValue{Manifest: record.Manifest, Query: record.Query, Canonical: record.String(),
+		Strings: record.Strings()}
 	r := accept(nil, row{"manifest", cmp.Or(record.Manifest, "none")}, row{"query", cmp.Or(record.Query, "none")})
 	if site != "" {
 		if value.Zone, err = record.Zone(site, time.Hour); err != nil {
@@ -294,7 +298,8 @@ func judgeManifest(content []byte, site, serving string, now time.Time) result {
 		return refuse(err)
 	}
 	value := manifestValue{Site: m.Site, Issued: m.Issued, Expires: m.Expires, Entries: m.Len()}
-	r := accept(nil, row{"site", m.Site}, row{"expires", m.Expires.Format(time.RFC3339)}, row{"entries", fmt.Sprint(m.Len())})
+	r := accept(nil, row{"site", m.Site}, row{"expires", m.Expires.Format(time.RFC3339)},
+		row{"entries", fmt.Sprint(m.Len())})
 	if findings, err := anmltrust.LintManifest(content, site, now); err == nil {
 		r.Findings = findings
 	}

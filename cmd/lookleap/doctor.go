@@ -111,7 +111,8 @@ func examine(ctx context.Context, s *session, origin string) result {
 	if err != nil {
 		return refuse(err)
 	}
-	p := &patient{s: s, host: s.host, url: u, dev: s.options.Dev, named: s.options.Connect != "" && len(s.options.DNS) == 0}
+	p := &patient{s: s, host: s.host, url: u, dev: s.options.Dev, named: s.options.Connect != "" &&
+		len(s.options.DNS) == 0}
 	value := doctorValue{Checks: []diagnosis{}}
 	r := accept(nil)
 	r.picture = newPicture(origin)
@@ -144,9 +145,11 @@ func examine(ctx context.Context, s *session, origin string) result {
 			r = r.with(f)
 		}
 		status := stateStatus[d.State]
-		r.checks = append(r.checks, htmlreport.Check{Name: d.Check, Status: status, Code: d.Code, Message: says, Findings: d.Findings, Snippet: d.Snippet})
+		r.checks = append(r.checks, htmlreport.Check{Name: d.Check, Status: status, Code: d.Code, Message: says,
+			Findings: d.Findings, Snippet: d.Snippet})
 		if check.from != check.to {
-			r.picture.Edges = append(r.picture.Edges, htmlreport.Edge{From: check.from, To: check.to, Status: status, Text: d.Check + ": " + says[len(d.State+": "):]})
+			r.picture.Edges = append(r.picture.Edges, htmlreport.Edge{From: check.from, To: check.to, Status: status,
+				Text: d.Check + ": " + says[len(d.State+": "):]})
 		}
 	}
 	r.Value = value

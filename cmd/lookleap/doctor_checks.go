@@ -42,7 +42,8 @@ func (p *patient) policy(ctx context.Context) diagnosis {
 	case resp == nil:
 		return notThere("there is no policy, so agents may read everything")
 	}
-	return ok("the policy can be obeyed", agentstxt.Lint(resp.Body, resp.Header.Get("Content-Type"), agentstxt.Options{})...)
+	return ok("the policy can be obeyed", agentstxt.Lint(resp.Body, resp.Header.Get("Content-Type"),
+		agentstxt.Options{})...)
 }
 
 // robots reads the file that crawlers obey, and agents where they are told to.
@@ -83,8 +84,9 @@ func (p *patient) access(ctx context.Context) diagnosis {
 			return skip("a broken agents.txt or robots.txt closes the whole site")
 		}
 		findings = append(findings, lookleap.Finding{Code: d.Code,
-			Message: fmt.Sprintf("the site's own rules close %s to agents: the rule %s in line %d", path, plaintext.Quote(d.Rule, 100), d.Line),
-			Fix:     "add the line \"" + path + " ALLOW\" to agents.txt and \"Allow: " + path + "\" to robots.txt"})
+			Message: fmt.Sprintf("the site's own rules close %s to agents: the rule %s in line %d", path,
+				plaintext.Quote(d.Rule, 100), d.Line),
+			Fix: "add the line \"" + path + " ALLOW\" to agents.txt and \"Allow: " + path + "\" to robots.txt"})
 	}
 	return ok("agents may read what is published for them", findings...)
 }
@@ -111,7 +113,8 @@ func (p *patient) document(ctx context.Context) diagnosis {
 		return ok("the document reads well; it is served as XML only", findings...)
 	case !anml.Equal(xml, json):
 		findings = append(findings, lookleap.Finding{Code: lookleap.CodeConflict,
-			Message: "the two forms of the document say different things", Fix: "make both from one page, as lookleap publish does"})
+			Message: "the two forms of the document say different things",
+			Fix:     "make both from one page, as lookleap publish does"})
 	}
 	return ok("the document reads well in both forms", findings...)
 }
@@ -126,7 +129,8 @@ func (p *patient) anml(ctx context.Context, f anml.Format) (*anml.Document, erro
 	if registrable, ok := domain.Registrable(p.url.Host()); ok {
 		self = append(self, registrable)
 	}
-	return anml.Parse(resp.Header.Get("Content-Type"), resp.Body, anml.ReadOptions{Role: anml.RoleService, WellKnown: true, Self: self})
+	return anml.Parse(resp.Header.Get("Content-Type"), resp.Body,
+		anml.ReadOptions{Role: anml.RoleService, WellKnown: true, Self: self})
 }
 
 // claims asks, as an agent does, whether the sites for which the document speaks have agreed.
@@ -151,8 +155,9 @@ func (p *patient) claims(ctx context.Context) diagnosis {
 	for _, party := range parties {
 		if party.Err != nil {
 			findings = append(findings, lookleap.Finding{Code: lookleap.CodeOf(party.Err),
-				Message: "agents ignore what the document says for " + plaintext.Quote(party.Domain, 253) + ": " + refuse(party.Err).Message,
-				Fix:     "let that site name " + p.url.Host() + " in its trust manifest, or take its part out of the document"})
+				Message: "agents ignore what the document says for " + plaintext.Quote(party.Domain, 253) + ": " +
+					refuse(party.Err).Message,
+				Fix: "let that site name " + p.url.Host() + " in its trust manifest, or take its part out of the document"})
 		}
 	}
 	return ok(plaintext.Plural(len(parties), "site is spoken for", "sites are spoken for"), findings...)
@@ -173,7 +178,7 @@ func (p *patient) record(ctx context.Context) (*anmltrust.Record, *lookleap.DNSA
 		case err != nil:
 			return nil, nil, err
 		case found != nil:
-			return nil, nil, &lookleap.Error{Code: agentstxt.CodeDuplicate, Message: "there are several records with v=anml1"}
+			return nil, nil, fault(agentstxt.CodeDuplicate, "there are several records with v=anml1", "")
 		}
 		found = record
 	}
@@ -196,7 +201,8 @@ func (p *patient) trustRecord(ctx context.Context) diagnosis {
 		return ill(err, "publish the record as lookleap record prints it")
 	}
 	if record.Query != "" { // without a question it may well answer 400
-		if _, err := p.read(ctx, record.Query, "application/json"); err != nil && lookleap.CodeOf(err) != agentstxt.CodeStatus {
+		if _, err := p.read(ctx, record.Query, "application/json"); err != nil &&
+			lookleap.CodeOf(err) != agentstxt.CodeStatus {
 			return ill(err, "let the query endpoint answer, or take it out of the record")
 		}
 	}
@@ -219,7 +225,7 @@ func (p *patient) manifest(ctx context.Context) diagnosis {
 	case resp == nil && p.dev:
 		return notThere("there is none at " + manifestPath)
 	case resp == nil:
-		return ill(&lookleap.Error{Code: wellknown.CodeAbsent, Message: "the record names a manifest that is not there"},
+		return ill(fault(wellknown.CodeAbsent, "the record names a manifest that is not there", ""),
 			"publish the manifest, or take it out of the record")
 	}
 	p.publishes(url)
@@ -269,11 +275,12 @@ func (p *patient) endpoint(ctx context.Context) diagnosis {
 	case err != nil:
 		return ill(err, fix)
 	case resp == nil:
-		return ill(&lookleap.Error{Code: wellknown.CodeAbsent, Message: fmt.Sprintf("the descriptor names keys at %s, and there are none", found.Document.JWKS)}, fix)
+		return ill(fault(wellknown.CodeAbsent, fmt.Sprintf("the descriptor names keys at %s, and there are none",
+			found.Document.JWKS), ""), fix)
 	}
 	keys, err := aiuri.ParseKeySet(resp.Body)
 	if err == nil && keys.Len() == 0 {
-		err = &lookleap.Error{Code: aiuri.CodeBadKeySet, Message: "the key set has no key with which a result can be verified"}
+		err = fault(aiuri.CodeBadKeySet, "the key set has no key with which a result can be verified", "")
 	}
 	if err != nil {
 		return ill(err, fix)

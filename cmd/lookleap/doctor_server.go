@@ -42,7 +42,7 @@ func (p *patient) address(ctx context.Context) diagnosis {
 				append(dvs.LintDNS(a), unvalidated(a)...)...)
 		}
 	}
-	d := ill(&lookleap.Error{Code: lookleap.CodeNoAddress, Message: name + " has no address"}, "publish A or AAAA records")
+	d := ill(fault(lookleap.CodeNoAddress, name+" has no address", ""), "publish A or AAAA records")
 	d.Snippet = name + ". 3600 IN A ADDRESS"
 	return d
 }
@@ -72,7 +72,8 @@ func unvalidated(answer *lookleap.DNSAnswer) []lookleap.Finding {
 		return nil
 	}
 	return []lookleap.Finding{warning(dvs.CodeDNSSECInsecure,
-		"DNSSEC of "+answer.Name+" cannot be judged: the DNS server passes no signatures on", "ask a server that does: --dns ADDRESS:53")}
+		"DNSSEC of "+answer.Name+" cannot be judged: the DNS server passes no signatures on",
+		"ask a server that does: --dns ADDRESS:53")}
 }
 
 // connection opens the site once, so that a server that is down is one fault, not many.
@@ -99,7 +100,8 @@ func (p *patient) connection(ctx context.Context) diagnosis {
 	if resp.Conn.TLS != 0 && resp.Conn.TLS < tls.VersionTLS13 && !p.dev {
 		p.oldTLS = true
 		findings = append(findings, lookleap.Finding{Severity: lookleap.SeverityInfo, Code: lookleap.CodeTLSTooOld,
-			Message: "the server speaks " + tls.VersionName(resp.Conn.TLS) + ", and AI endpoints need TLS 1.3", Fix: "switch on TLS 1.3"})
+			Message: "the server speaks " + tls.VersionName(resp.Conn.TLS) + ", and AI endpoints need TLS 1.3",
+			Fix:     "switch on TLS 1.3"})
 	}
 	if to, err := fetch.Location(front, resp.Header, domain.Rules{}); err == nil && to.Origin() != p.url.Origin() {
 		findings = append(findings, warning(lookleap.CodeRedirectCrossOrigin,
@@ -135,8 +137,8 @@ func (p *patient) get(ctx context.Context, path, accept string) (*fetch.Response
 func (p *patient) read(ctx context.Context, url, accept string) (*fetch.Response, error) {
 	u, err := domain.Parse(url)
 	if err != nil {
-		return nil, &lookleap.Error{Code: lookleap.CodeBadURL, Message: url + " is not a URL that agents follow: " + err.Error(),
-			Fix: "write an https URL of a public host"}
+		return nil, fault(lookleap.CodeBadURL, url+" is not a URL that agents follow: "+err.Error(),
+			"write an https URL of a public host")
 	}
 	var elsewhere domain.URL
 	resp, err := fetch.Do(ctx, p.host, &fetch.Request{
@@ -155,7 +157,7 @@ func (p *patient) read(ctx context.Context, url, accept string) (*fetch.Response
 		return nil, leaves(u, elsewhere, path)
 	case err != nil:
 		if fix := adviceConnection(err); fix != "" {
-			return nil, &lookleap.Error{Code: lookleap.CodeOf(err), Message: refuse(err).Message, Fix: fix}
+			return nil, fault(lookleap.CodeOf(err), refuse(err).Message, fix)
 		}
 		return nil, err
 	case resp.Status == http.StatusNotFound || resp.Status == http.StatusGone:
@@ -172,12 +174,13 @@ var login = regexp.MustCompile(`(?i)(^|[/._?=-])(log-?in|sign-?in|sso|saml|oauth
 
 // leaves says where a document was redirected that agents read at its own origin only.
 func leaves(from, to domain.URL, path string) error {
-	e := &lookleap.Error{Code: lookleap.CodeRedirectCrossOrigin, Fix: "answer at " + from.Origin() + path + " itself",
-		Message: path + " redirects to " + to.WithoutQuery() + ", and agents read it at its own origin only"}
+	e := fault(lookleap.CodeRedirectCrossOrigin, path+" redirects to "+to.WithoutQuery()+
+		", and agents read it at its own origin only", "answer at "+from.Origin()+path+" itself")
 	bare := func(host string) string { return strings.TrimPrefix(host, "www.") }
 	switch {
 	case bare(from.Host()) == bare(to.Host()) && from.Host() != to.Host():
-		e.Fix = "answer at https://" + from.Host() + path + " itself, or publish everything at " + to.Origin() + " and examine that"
+		e.Fix = "answer at https://" + from.Host() + path + " itself, or publish everything at " + to.Origin() +
+			" and examine that"
 	case login.MatchString(to.String()):
 		e.Message = path + " redirects to a login at " + to.WithoutQuery()
 		e.Fix = withoutLogin(path)
@@ -193,21 +196,21 @@ var wall = regexp.MustCompile(`(?i)just a moment|attention required|checking you
 // unusable says why an answer is no document, nil if it may be one.
 func unusable(resp *fetch.Response, path string) *lookleap.Error {
 	html := strings.HasPrefix(resp.MediaType, "text/html") || resp.MediaType == "application/xhtml+xml"
-	fault := func(code lookleap.Code, message, fix string) *lookleap.Error {
-		return &lookleap.Error{Code: code, Message: path + message, Fix: fix}
-	}
 	status := func(says, fix string) *lookleap.Error {
-		return fault(agentstxt.CodeStatus, fmt.Sprintf(" answers with status %d%s", resp.Status, says), fix)
+		return fault(agentstxt.CodeStatus, fmt.Sprintf("%s answers with status %d%s", path, resp.Status, says), fix)
 	}
 	switch {
-	case resp.Header.Get("Cf-Mitigated") != "" || html && wall.Match(resp.Body) || resp.Header.Get("X-Datadome") != "" && resp.Status == http.StatusForbidden:
-		no := status(": a bot wall answers in the place of the site", "make an exception for GET "+path+" in the bot protection: agents cannot solve its puzzles")
+	case resp.Header.Get("Cf-Mitigated") != "" || html && wall.Match(resp.Body) || resp.Header.Get("X-Datadome") != "" &&
+		resp.Status == http.StatusForbidden:
+		no := status(": a bot wall answers in the place of the site",
+			"make an exception for GET "+path+" in the bot protection: agents cannot solve its puzzles")
 		no.Code = lookleap.CodeForbidden
 		return no
 	case resp.Status == http.StatusUnauthorized || resp.Status == http.StatusProxyAuthRequired:
 		return status(": it demands a login", withoutLogin(path))
 	case resp.Status == http.StatusForbidden:
-		return status(": the server forbids it", "allow GET "+path+" in the rules of the server and of the firewall before it, and make the file readable for the server")
+		return status(": the server forbids it", "allow GET "+path+
+			" in the rules of the server and of the firewall before it, and make the file readable for the server")
 	case resp.Status == http.StatusTooManyRequests:
 		return status(": it limits requests", "raise the limit for "+path+", which agents ask for at each visit")
 	case resp.Status >= 500:
@@ -218,9 +221,9 @@ func unusable(resp *fetch.Response, path string) *lookleap.Error {
 	case !resp.OK():
 		return status("", "answer 200 with the document, or 404 if there is none")
 	case html && strings.Contains(strings.ToLower(string(resp.Body)), `type="password"`):
-		return fault(lookleap.CodeSoft404, " answers with a page for a login", withoutLogin(path))
+		return fault(lookleap.CodeSoft404, path+" answers with a page for a login", withoutLogin(path))
 	case html:
-		return fault(lookleap.CodeSoft404, " answers 200 with a web page, as for every path",
+		return fault(lookleap.CodeSoft404, path+" answers 200 with a web page, as for every path",
 			"answer 404 for paths that do not exist, and send the document itself if there is one")
 	}
 	return nil

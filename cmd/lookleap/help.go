@@ -154,8 +154,7 @@ func explainCode(_ context.Context, word string) result {
 		if near := textdiff.Nearest(word, knownCodes()); near != "" {
 			fix = "did you mean " + near + "?"
 		}
-		return refuse(&lookleap.Error{Code: lookleap.CodeUsage,
-			Message: "no check ends with the code " + plaintext.Quote(word, 80), Fix: fix})
+		return refuse(fault(lookleap.CodeUsage, "no check ends with the code "+plaintext.Quote(word, 80), fix))
 	}
 	r := accept(map[string]string{"code": word, "title": code.Title()})
 	r.Message = code.Title()
@@ -177,7 +176,8 @@ func buildVersion() string {
 
 func version(context.Context, string) result {
 	documents := map[string]string{
-		"agentstxt": agentstxt.Draft, "aiuri": aiuri.Draft, "anml": anml.Draft, "anmltrust": anmltrust.Draft, "dvs": dvs.Draft, "wellknown": wellknown.Spec,
+		"agentstxt": agentstxt.Draft, "aiuri": aiuri.Draft, "anml": anml.Draft, "anmltrust": anmltrust.Draft,
+		"dvs": dvs.Draft, "wellknown": wellknown.Spec,
 	}
 	var goVersion, commit string
 	if build, ok := debug.ReadBuildInfo(); ok {
@@ -189,7 +189,8 @@ func version(context.Context, string) result {
 		}
 	}
 	suffixes := lookleap.PublicSuffixVersion()
-	r := accept(map[string]any{"version": buildVersion(), "commit": commit, "go": goVersion, "publicSuffixList": suffixes, "documents": documents},
+	r := accept(map[string]any{"version": buildVersion(), "commit": commit, "go": goVersion, "publicSuffixList": suffixes,
+		"documents": documents},
 		row{"version", buildVersion()}, row{"commit", commit}, row{"go", goVersion}, row{"public suffix list", suffixes})
 	for _, name := range slices.Sorted(maps.Keys(documents)) {
 		r.row(name, documents[name])
@@ -226,7 +227,8 @@ func writeCompletion(w io.Writer, shell string) error {
 	}
 	help.Words += "help"
 	return completions.ExecuteTemplate(w, shell, map[string]any{
-		"names": help.Words, "flags": help.AllFlags, "global": global, "commands": append(all, help), "values": slices.Sorted(maps.Keys(values)),
+		"names": help.Words, "flags": help.AllFlags, "global": global, "commands": append(all, help),
+		"values": slices.Sorted(maps.Keys(values)),
 	})
 }
 

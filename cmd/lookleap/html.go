@@ -36,7 +36,8 @@ func (s *session) writeHTML() error {
 
 // reportOf returns a result as a report.
 func reportOf(r result, now time.Time) htmlreport.Report {
-	out := htmlreport.Report{Input: r.Input, OK: r.OK, Code: r.Code, Sentence: oneLine(r.Message), At: now, Checks: r.checks, Picture: r.picture}
+	out := htmlreport.Report{Input: r.Input, OK: r.OK, Code: r.Code, Sentence: oneLine(r.Message), At: now,
+		Checks: r.checks, Picture: r.picture}
 	for _, f := range r.Findings {
 		if f.Message != r.Message || f.Fix != "" || f.Position != (lookleap.Position{}) { // it says more than the message
 			out.Findings = append(out.Findings, f)
@@ -70,7 +71,8 @@ func newPicture(input string) *htmlreport.Picture {
 	return &htmlreport.Picture{
 		Names: [...]string{htmlreport.User: "asks", htmlreport.Agent: lookleap.RecipientAgent, htmlreport.ServingHost: host,
 			htmlreport.DNS: "_anml." + host, htmlreport.Manifest: "of " + host, htmlreport.Site: host},
-		Edges: []htmlreport.Edge{{From: htmlreport.User, To: htmlreport.Agent, Status: lookleap.Passed, Text: "asks about " + input}},
+		Edges: []htmlreport.Edge{{From: htmlreport.User, To: htmlreport.Agent, Status: lookleap.Passed, Text: "asks about " +
+			input}},
 	}
 }
 
@@ -92,7 +94,8 @@ func (s *session) serve(ctx context.Context, address string, o agentstxt.Options
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(s.stdout, "Open %s\nThe link works once. Control-C ends the program.\n", door.Link("http://"+l.Addr().String()))
+	fmt.Fprintf(s.stdout, "Open %s\nThe link works once. Control-C ends the program.\n",
+		door.Link("http://"+l.Addr().String()))
 	return webpage.Serve(ctx, l, door)
 }
 

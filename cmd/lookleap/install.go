@@ -84,7 +84,8 @@ func (in *installer) run(ctx context.Context, s *session, word string, args []st
 		}
 	}()
 	return map[string]func(context.Context, []string) error{
-		"add": in.add, "list": in.list, "verify": in.verify, "update": in.update, "sync": in.sync, "remove": in.remove, "why": in.why, "hook": in.hook,
+		"add": in.add, "list": in.list, "verify": in.verify, "update": in.update, "sync": in.sync, "remove": in.remove,
+		"why": in.why, "hook": in.hook,
 	}[word](ctx, args)
 }
 
@@ -133,7 +134,8 @@ func (a *asker) PromptConsent(ctx context.Context, r *lookleap.ConsentRequest) (
 		}
 		return d, nil
 	case a.yes:
-		return d, &unanswered{"--yes answers only for trust roots that are registered", "look at the skill without --yes, or add --root " + r.TrustRoot}
+		return d, &unanswered{"--yes answers only for trust roots that are registered",
+			"look at the skill without --yes, or add --root " + r.TrustRoot}
 	case !a.s.asks:
 		return d, &unanswered{"a person has to agree, and there is no terminal",
 			"run it at a terminal, or register the publisher with --root " + r.TrustRoot + " and add --yes"}
@@ -147,7 +149,8 @@ func (a *asker) PromptConsent(ctx context.Context, r *lookleap.ConsentRequest) (
 			d.Approved = append(d.Approved, question.Item)
 		}
 	}
-	d.AllVersions = len(d.Approved) == 0 && r.Kind != lookleap.ConsentScript && a.s.agrees(ctx, "Refuse every later version of it too?")
+	d.AllVersions = len(d.Approved) == 0 && r.Kind != lookleap.ConsentScript &&
+		a.s.agrees(ctx, "Refuse every later version of it too?")
 	return d, ctx.Err()
 }
 
@@ -155,7 +158,8 @@ func (a *asker) PromptConsent(ctx context.Context, r *lookleap.ConsentRequest) (
 func (a *asker) registered(root string) bool {
 	for _, p := range a.rules {
 		for _, entry := range p.Allow {
-			if r, err := dvs.ParseTrustRoot(entry, a.roots.Rules()); err == nil && p.Register == dvs.RegisterPolicy && r.String() == root {
+			if r, err := dvs.ParseTrustRoot(entry, a.roots.Rules()); err == nil && p.Register == dvs.RegisterPolicy &&
+				r.String() == root {
 				return true
 			}
 		}
@@ -202,7 +206,7 @@ func (s *session) chooseSkills(found *install.Found) ([]install.Candidate, error
 		}
 		n, err := strconv.Atoi(word)
 		if err != nil || n < 1 || n > len(found.Skills) {
-			return nil, &lookleap.Error{Code: lookleap.CodeUsage, Message: plaintext.Quote(word, 20) + " is no number of the list"}
+			return nil, fault(lookleap.CodeUsage, plaintext.Quote(word, 20)+" is no number of the list", "")
 		}
 		chosen = append(chosen, found.Skills[n-1])
 	}
@@ -265,7 +269,8 @@ func (in *installer) hook(_ context.Context, args []string) error {
 			return nil
 		}
 		return json.NewEncoder(in.s.stdout).Encode(map[string]any{"systemMessage": message,
-			"hookSpecificOutput": map[string]string{"hookEventName": call.Event, "additionalContext": message + " Do not read or use them."}})
+			"hookSpecificOutput": map[string]string{"hookEventName": call.Event, "additionalContext": message +
+				" Do not read or use them."}})
 	}
 	_, err := io.WriteString(in.s.stdout, message+"\n")
 	return err
@@ -317,7 +322,8 @@ func hookMessage(changed []changedSkill, installed int) string {
 	if len(names) > most {
 		shown += ", …"
 	}
-	return "lookleap: " + plaintext.Plural(len(changed), "skill is", "skills are") + " not as installed and must not be used: " + shown +
+	return "lookleap: " + plaintext.Plural(len(changed), "skill is", "skills are") +
+		" not as installed and must not be used: " + shown +
 		". See lookleap skill verify; lookleap skill sync restores them."
 }
 

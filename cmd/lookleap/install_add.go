@@ -55,7 +55,7 @@ func (in *installer) migrate(ctx context.Context, loader *dvs.Loader, file strin
 	}
 	for _, w := range all {
 		if w.Source == "" {
-			err = in.s.show(w.Name, refuse(&lookleap.Error{Code: lookleap.CodeUsage, Message: "the lockfile does not say from where it is"}))
+			err = in.s.show(w.Name, refuse(fault(lookleap.CodeUsage, "the lockfile does not say from where it is", "")))
 		} else {
 			err = in.addSource(ctx, loader, w.Source, []string{w.Name}, agents)
 		}
@@ -105,7 +105,7 @@ func (in *installer) addSource(ctx context.Context, loader *dvs.Loader, arg stri
 func refuseInstall(err error) result {
 	var e *unanswered
 	if errors.As(err, &e) {
-		return refuse(&lookleap.Error{Code: lookleap.CodeNeedsConsent, Message: e.message, Fix: e.fix})
+		return refuse(fault(lookleap.CodeNeedsConsent, e.message, e.fix))
 	}
 	r := refuse(err)
 	if r.Code == lookleap.CodeConsentRefused {
@@ -137,7 +137,8 @@ func (in *installer) put(ctx context.Context, skill *install.Skill, o install.Op
 		}
 	}
 	for _, path := range done.Replaced {
-		r = r.with(lookleap.Finding{Severity: lookleap.SeverityWarning, Code: dvs.CodeDigestMismatch, Message: "what was there is replaced",
+		r = r.with(lookleap.Finding{Severity: lookleap.SeverityWarning, Code: dvs.CodeDigestMismatch,
+			Message:  "what was there is replaced",
 			Position: lookleap.Position{Path: path}})
 	}
 	return r.with(skill.Findings...)
@@ -158,22 +159,25 @@ func nothingChosen(found *install.Found) error {
 		names = append(names, c.Name)
 	}
 	shown := plaintext.Quote(strings.Join(names, ", "), 600)
-	return &lookleap.Error{Code: lookleap.CodeUsage, Message: "the source has several skills: " + shown, Fix: "choose with --skill NAME or --all"}
+	return fault(lookleap.CodeUsage, "the source has several skills: "+shown, "choose with --skill NAME or --all")
 }
 
 // choose returns the skills that the flags or the user at the terminal name.
 func (in *installer) choose(arg string, names []string, found *install.Found) (chosen []install.Candidate, err error) {
 	switch {
 	case len(found.Skills) == 0:
-		return nil, &lookleap.Error{Code: dvs.CodeSkillNotFound, Subject: arg, Message: "the source has no skills", Fix: "name a directory in it that has some"}
+		return nil, &lookleap.Error{Code: dvs.CodeSkillNotFound, Subject: arg, Message: "the source has no skills",
+			Fix: "name a directory in it that has some"}
 	case in.all:
 		return found.Skills, nil
 	case len(names) > 0:
 		for _, name := range names {
 			all := found.Named(name)
 			if len(all) != 1 {
-				return nil, &lookleap.Error{Code: dvs.CodeSkillNotFound, Subject: arg, Message: fmt.Sprintf("the source has %s named %s",
-					plaintext.Plural(len(all), "skill", "skills"), plaintext.Quote(name, 100)), Fix: "leave --skill out to see all, or name the directory of the skill"}
+				return nil, &lookleap.Error{Code: dvs.CodeSkillNotFound, Subject: arg,
+					Message: fmt.Sprintf("the source has %s named %s",
+						plaintext.Plural(len(all), "skill", "skills"), plaintext.Quote(name, 100)),
+					Fix: "leave --skill out to see all, or name the directory of the skill"}
 			}
 			chosen = append(chosen, all[0])
 		}
@@ -197,7 +201,8 @@ func (in *installer) chosenAgents() ([]string, error) {
 		if near := textdiff.Nearest(name, known); near != "" {
 			return nil, usagef("there is no agent %s in the table; did you mean %s?", plaintext.Quote(name, 60), near)
 		}
-		return nil, usagef("there is no agent %s in the table of %d; --dir installs into any directory", plaintext.Quote(name, 60), len(known))
+		return nil, usagef("there is no agent %s in the table of %d; --dir installs into any directory",
+			plaintext.Quote(name, 60), len(known))
 	}
 	if len(in.agents) > 0 || in.dir != "" {
 		return in.agents, nil

@@ -43,12 +43,14 @@ type approval struct {
 // entry returns the value and the result of an installed skill: from where it is, and where it is.
 func (in *installer) entry(e *dvs.LockedSkill, paths []string) (*installedValue, result) {
 	i := e.Installed
-	v := &installedValue{Name: cmp.Or(i.Name, e.Directory), Directory: e.Directory, ID: e.URL, Root: e.Root, Source: i.Source, Ref: i.Ref,
+	v := &installedValue{Name: cmp.Or(i.Name, e.Directory), Directory: e.Directory, ID: e.URL, Root: e.Root,
+		Source: i.Source, Ref: i.Ref,
 		Commit: i.Commit, Agents: append([]string{}, i.Agents...), Signer: i.Signer, Paths: paths,
 		Capabilities: append(dvs.Capabilities{}, e.Capabilities...)}
 	from := v.Source
 	if v.Commit != "" {
-		from += fmt.Sprintf(" at %s (%s)", v.Commit[:12], plaintext.Quote(strings.TrimPrefix(strings.TrimPrefix(v.Ref, "refs/heads/"), "refs/tags/"), 60))
+		from += fmt.Sprintf(" at %s (%s)", v.Commit[:12],
+			plaintext.Quote(strings.TrimPrefix(strings.TrimPrefix(v.Ref, "refs/heads/"), "refs/tags/"), 60))
 	}
 	r := accept(v, row{"from", from})
 	if v.Root != "" {
@@ -153,7 +155,8 @@ func (in *installer) update(ctx context.Context, args []string) error {
 	shown := 0
 	for i := range lock.Skills {
 		e := &lock.Skills[i]
-		if e.Installed == nil || len(args) > 0 && !slices.Contains(args, e.Directory) && !slices.Contains(args, e.Installed.Name) {
+		if e.Installed == nil || len(args) > 0 && !slices.Contains(args, e.Directory) &&
+			!slices.Contains(args, e.Installed.Name) {
 			continue
 		}
 		shown++
@@ -213,7 +216,10 @@ func (in *installer) why(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	return in.s.each(ctx, args, func(ctx context.Context, name string) result { return in.explain(ctx, loader, lock, name) })
+	return in.s.each(ctx, args, func(ctx context.Context,
+		name string) result {
+		return in.explain(ctx, loader, lock, name)
+	})
 }
 
 // explain says who vouches for a skill, and what the user agreed to.

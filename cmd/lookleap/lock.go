@@ -179,7 +179,7 @@ func (l *locker) directory(rules dvs.Rules, dir string) result {
 			return l.compared(&l.old.Skills[i], files)
 		}
 	}
-	return refuse(&lookleap.Error{Code: dvs.CodeNotLocked, Message: fmt.Sprintf("the lockfile has no skill in a directory named %q", name)})
+	return refuse(fault(dvs.CodeNotLocked, fmt.Sprintf("the lockfile has no skill in a directory named %q", name), ""))
 }
 
 func readLocal(name string) (map[string][]byte, error) {
@@ -225,7 +225,8 @@ func (l *locker) locked(lock *dvs.Lockfile) result {
 	}
 	l.lock.Skills = append(l.lock.Skills, *skill)
 	l.named.Skills = append(l.named.Skills, *skill)
-	r := accept(lockValue{URL: skill.URL, Root: skill.Root, Lock: lock}, row{"skill", skill.URL}, row{"trust root", skill.Root})
+	r := accept(lockValue{URL: skill.URL, Root: skill.Root, Lock: lock}, row{"skill", skill.URL},
+		row{"trust root", skill.Root})
 	for _, f := range skill.Files {
 		r.row(plaintext.Quote(f.Path, 40), f.Digest.String())
 	}
@@ -250,15 +251,16 @@ func (l *locker) compared(entry *dvs.LockedSkill, files map[string][]byte) resul
 }
 
 // change returns what changed: the lines too, if the files are there as they were locked.
-func (l *locker) change(entry *dvs.LockedSkill, files map[string][]byte, changes []lookleap.Finding) (*dvs.Change, error) {
+func (l *locker) change(entry *dvs.LockedSkill, files map[string][]byte, changes []lookleap.Finding) (*dvs.Change,
+	error) {
 	if l.before != "" {
 		before, err := readLocal(l.before)
 		if err != nil {
 			return nil, err
 		}
 		if found := entry.Changes(before); len(found) > 0 {
-			return nil, &lookleap.Error{Code: dvs.CodeDigestMismatch,
-				Message: "--before: " + plaintext.Quote(found[0].Path, 100) + " is not as it was locked"}
+			return nil, fault(dvs.CodeDigestMismatch, "--before: "+plaintext.Quote(found[0].Path, 100)+
+				" is not as it was locked", "")
 		}
 		change := dvs.Compare(before, files)
 		return &change, nil

@@ -108,7 +108,8 @@ func commands() []command {
 		{name: "url", build: urlCommand},
 		{name: "dns", build: dnsCommand, named: true, args: counted{1, 2, "give a name and perhaps a type"}},
 		{name: "wellknown", build: wellknownCommand},
-		{name: "agentstxt", build: agentstxtCommand, args: counted{1, many, "give at least one file or URL, or - for standard input"}},
+		{name: "agentstxt", build: agentstxtCommand, args: counted{1, many,
+			"give at least one file or URL, or - for standard input"}},
 		{name: "anml", build: anmlCommand},
 		{name: "skill", build: skillCommand, words: installWords,
 			args: counted{1, many, "give at least one file, directory or URL, or - for standard input"}},
@@ -131,7 +132,8 @@ func commands() []command {
 		{name: "publish", build: publishCommand, args: counted{1, 1, "name one directory"}},
 		{name: "serve", build: serveCommand, args: counted{0, 0, "serve takes no arguments: URLs are typed on the page"}},
 		{name: "code", build: codeCommand, words: knownCodes()},
-		{name: "completion", build: completionCommand, words: shells, args: counted{1, 1, "name one shell: " + strings.Join(shells, ", ")}},
+		{name: "completion", build: completionCommand, words: shells,
+			args: counted{1, 1, "name one shell: " + strings.Join(shells, ", ")}},
 		{name: "version", build: versionCommand, args: counted{0, 0, "version takes no arguments"}},
 	}
 	for i := range all {

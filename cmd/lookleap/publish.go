@@ -37,7 +37,8 @@ func publishCommand(flags *flag.FlagSet) action {
 			return usagef("--check and --out exclude each other")
 		}
 		out = cmp.Or(check, out, filepath.Join(args[0], "public"))
-		p := &publication{source: os.DirFS(args[0]), origin: u.Origin(), host: u.Host(), now: s.options.Now(), old: os.DirFS(out)}
+		p := &publication{source: os.DirFS(args[0]), origin: u.Origin(), host: u.Host(), now: s.options.Now(),
+			old: os.DirFS(out)}
 		fail := s.judge(ctx, args[0], func(context.Context, string) result { return p.publish(out, check != "") })
 		if fail != nil || listen == "" || len(p.files) == 0 {
 			return fail
@@ -98,12 +99,15 @@ func (p *publication) publish(out string, check bool) result {
 	switch {
 	case check && len(changed) > 0:
 		r.OK, r.Code = false, lookleap.CodeStale
-		r.Message = plaintext.Plural(len(changed), "file differs", "files differ") + ": " + strings.Join(changed[:min(len(changed), 5)], ", ")
-		r = r.with(lookleap.Finding{Code: lookleap.CodeStale, Message: r.Message, Fix: "run lookleap publish with --out in the place of --check"})
+		r.Message = plaintext.Plural(len(changed), "file differs", "files differ") + ": " +
+			strings.Join(changed[:min(len(changed), 5)], ", ")
+		r = r.with(lookleap.Finding{Code: lookleap.CodeStale, Message: r.Message,
+			Fix: "run lookleap publish with --out in the place of --check"})
 	case check:
 		r.Message = "the files are those of the directory"
 	default:
-		r.Message = plaintext.Plural(len(p.files), "file is published", "files are published") + ", " + fmt.Sprint(len(changed)) + " changed"
+		r.Message = plaintext.Plural(len(p.files), "file is published", "files are published") + ", " +
+			fmt.Sprint(len(changed)) + " changed"
 	}
 	return r
 }

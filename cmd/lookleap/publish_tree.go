@@ -102,7 +102,8 @@ func (p *publication) robots() error {
 	}
 	if file == nil {
 		if len(p.files) == 0 {
-			return &lookleap.Error{Code: lookleap.CodeUsage, Message: "the directory has nothing to publish", Fix: "see lookleap help publish for what it can have"}
+			return fault(lookleap.CodeUsage, "the directory has nothing to publish",
+				"see lookleap help publish for what it can have")
 		}
 		file = []byte("User-agent: *\nAllow: /.well-known/\n")
 	}
@@ -110,7 +111,8 @@ func (p *publication) robots() error {
 	for _, f := range p.files {
 		if d := rules.Decide("/" + f.path); !d.Allowed {
 			p.findings = append(p.findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: d.Code,
-				Message: fmt.Sprintf("robots.txt closes /%s to agents: line %d", f.path, d.Line), Fix: "add the line \"Allow: /.well-known/\""})
+				Message: fmt.Sprintf("robots.txt closes /%s to agents: line %d", f.path, d.Line),
+				Fix:     "add the line \"Allow: /.well-known/\""})
 			break
 		}
 	}
@@ -119,7 +121,8 @@ func (p *publication) robots() error {
 }
 
 func (p *publication) page() error {
-	for name, parse := range map[string]func([]byte, anml.ReadOptions) (*anml.Document, error){"page.xml": anml.ParseXML, "page.json": anml.ParseJSON} {
+	for name, parse := range map[string]func([]byte, anml.ReadOptions) (*anml.Document, error){"page.xml": anml.ParseXML,
+		"page.json": anml.ParseJSON} {
 		text, err := p.read(name)
 		switch {
 		case err != nil:
@@ -127,7 +130,8 @@ func (p *publication) page() error {
 		case text == nil:
 			continue
 		case slices.ContainsFunc(p.files, func(f siteFile) bool { return f.path == anmlPath[1:] }):
-			return &lookleap.Error{Code: lookleap.CodeConflict, Message: "there are page.xml and page.json", Fix: "keep one of them: both forms are made from it"}
+			return fault(lookleap.CodeConflict, "there are page.xml and page.json",
+				"keep one of them: both forms are made from it")
 		}
 		d, err := parse(text, anml.ReadOptions{Role: anml.RoleService, WellKnown: true, Self: []string{p.host}})
 		if err != nil {
@@ -173,7 +177,8 @@ func (p *publication) skills() error {
 		if err != nil {
 			return err
 		}
-		if err := p.lint(at+"/", dvs.Lint(files, dvs.LintOptions{Directory: dir.Name(), URL: p.origin + dvs.SkillsPrefix + dir.Name() + "/"})); err != nil {
+		if err := p.lint(at+"/", dvs.Lint(files, dvs.LintOptions{Directory: dir.Name(), URL: p.origin + dvs.SkillsPrefix +
+			dir.Name() + "/"})); err != nil {
 			return err
 		}
 		var skill *dvs.Published
@@ -198,7 +203,8 @@ func (p *publication) skills() error {
 	if err != nil || len(all) == 0 {
 		return err
 	}
-	for shape, prefix := range map[dvs.IndexShape]string{dvs.IndexFiles: dvs.SkillsPrefix, dvs.IndexDigests: dvs.AgentSkillsPrefix} {
+	for shape, prefix := range map[dvs.IndexShape]string{dvs.IndexFiles: dvs.SkillsPrefix,
+		dvs.IndexDigests: dvs.AgentSkillsPrefix} {
 		var index bytes.Buffer
 		if err := dvs.WriteIndex(&index, shape, all); err != nil {
 			return err
@@ -208,9 +214,12 @@ func (p *publication) skills() error {
 	return nil
 }
 
-var types = map[string]string{".md": "text/markdown; charset=utf-8", ".gz": "application/gzip", ".zip": "application/zip", ".json": jsonText,
-	".txt": plainText, ".csv": "text/csv; charset=utf-8", ".yaml": "application/yaml", ".yml": "application/yaml", ".png": "image/png", ".svg": "image/svg+xml",
-	".py": "text/x-python; charset=utf-8", ".sh": "text/x-shellscript; charset=utf-8", ".js": "text/javascript; charset=utf-8"}
+var types = map[string]string{".md": "text/markdown; charset=utf-8", ".gz": "application/gzip",
+	".zip": "application/zip", ".json": jsonText,
+	".txt": plainText, ".csv": "text/csv; charset=utf-8", ".yaml": "application/yaml", ".yml": "application/yaml",
+	".png": "image/png", ".svg": "image/svg+xml",
+	".py": "text/x-python; charset=utf-8", ".sh": "text/x-shellscript; charset=utf-8",
+	".js": "text/javascript; charset=utf-8"}
 
 func typeOf(name string) string {
 	if t := types[strings.ToLower(path.Ext(name))]; t != "" {
@@ -228,7 +237,8 @@ func (p *publication) decode(name string, into any) (bool, error) {
 	d := yaml.NewDecoder(bytes.NewReader(text))
 	d.KnownFields(true)
 	if err := d.Decode(into); err != nil {
-		return true, &lookleap.Error{Code: lookleap.CodeUsage, Subject: name, Message: strings.ReplaceAll(err.Error(), "\n", " "), Fix: "see lookleap help publish for its form"}
+		return true, &lookleap.Error{Code: lookleap.CodeUsage, Subject: name,
+			Message: strings.ReplaceAll(err.Error(), "\n", " "), Fix: "see lookleap help publish for its form"}
 	}
 	return true, nil
 }
@@ -250,9 +260,11 @@ func (p *publication) trust() error {
 	for _, partner := range file.Partners {
 		tier, known := tiers[partner.Tier]
 		if !known {
-			return &lookleap.Error{Code: lookleap.CodeUsage, Subject: "trust.yaml", Message: "the tier " + partner.Tier + " is not known", Fix: "write full or display"}
+			return &lookleap.Error{Code: lookleap.CodeUsage, Subject: "trust.yaml", Message: "the tier " + partner.Tier +
+				" is not known", Fix: "write full or display"}
 		}
-		entries = append(entries, anmltrust.Entry{Domain: partner.Domain, Tier: tier, Scope: anmltrust.ScopeOf(partner.Scope...), Note: partner.Note})
+		entries = append(entries, anmltrust.Entry{Domain: partner.Domain, Tier: tier,
+			Scope: anmltrust.ScopeOf(partner.Scope...), Note: partner.Note})
 	}
 	if file.Days <= 0 {
 		file.Days = 90
@@ -261,7 +273,8 @@ func (p *publication) trust() error {
 	// The dates of an earlier manifest stay while it is the same and does not end soon.
 	issued := p.now.UTC().Truncate(time.Second)
 	old, _ := fs.ReadFile(p.old, manifestPath[1:])
-	if m, err := anmltrust.ParseManifest(old); err == nil && m.Expires.Sub(p.now) > soon && m.Expires.Sub(m.Issued) == life && m.Issued.Before(p.now) {
+	if m, err := anmltrust.ParseManifest(old); err == nil && m.Expires.Sub(p.now) > soon &&
+		m.Expires.Sub(m.Issued) == life && m.Issued.Before(p.now) {
 		issued = m.Issued
 	}
 	data, err := anmltrust.BuildManifest(p.host, issued, life, entries...)
@@ -301,7 +314,8 @@ func (p *publication) endpoint() error {
 		return err
 	}
 	if keys == nil {
-		return &lookleap.Error{Code: lookleap.CodeUsage, Subject: "ai.yaml", Message: "there is no keys.json", Fix: "put the public keys of the endpoint there, as a JWK Set"}
+		return &lookleap.Error{Code: lookleap.CodeUsage, Subject: "ai.yaml", Message: "there is no keys.json",
+			Fix: "put the public keys of the endpoint there, as a JWK Set"}
 	}
 	if _, err := aiuri.NewKeySetHandler(keys); err != nil { // refuses private keys too
 		return about("keys.json", err)
@@ -340,10 +354,12 @@ func (p *publication) serverFiles() []siteFile {
 		fmt.Fprintf(&nginx, "location = \"/%s\" { %stypes { } default_type \"%s\"; }\n", f.path, choose, f.mediaType)
 		fmt.Fprintf(&headers, "/%s\n  Content-Type: %s\n", f.path, f.mediaType)
 		// Apache knows names without their directories, and the types of the usual extensions.
-		if name := path.Base(f.path); (path.Ext(name) == "" || name == "anml.json" || name == "SKILL.md" || name == "jwks.json") && !byName[name] {
+		if name := path.Base(f.path); (path.Ext(name) == "" || name == "anml.json" || name == "SKILL.md" ||
+			name == "jwks.json") && !byName[name] {
 			byName[name] = true
 			fmt.Fprintf(&apache, "<Files %q>\n  ForceType \"%s\"\n</Files>\n", name, f.mediaType)
 		}
 	}
-	return []siteFile{{"nginx.conf", "", nginx.Bytes()}, {".htaccess", "", apache.Bytes()}, {"_headers", "", headers.Bytes()}}
+	return []siteFile{{"nginx.conf", "", nginx.Bytes()}, {".htaccess", "", apache.Bytes()},
+		{"_headers", "", headers.Bytes()}}
 }

@@ -208,7 +208,8 @@ func (all *report) markdown() string {
 	var b strings.Builder
 	for i := range all.results {
 		r := &all.results[i]
-		word := map[int]string{exitAccepted: "accepted", exitRefused: "refused", exitChanged: "changed", exitUnchecked: "could not be checked"}[r.exit()]
+		word := map[int]string{exitAccepted: "accepted", exitRefused: "refused", exitChanged: "changed",
+			exitUnchecked: "could not be checked"}[r.exit()]
 		fmt.Fprintf(&b, "### %s: %s\n\n", codeSpan(r.Input), word)
 		if !r.OK {
 			fmt.Fprintf(&b, "%s (`%s`)\n\n", codeSpan(r.Message), r.Code)

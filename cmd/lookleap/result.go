@@ -96,6 +96,11 @@ func refuse(err error) result {
 	return r
 }
 
+// fault returns an error with a reason code and, if the fix is not "", what to do.
+func fault(code lookleap.Code, message, fix string) *lookleap.Error {
+	return &lookleap.Error{Code: code, Message: message, Fix: fix}
+}
+
 // refuseCause is [refuse] for a verdict whose cause says more: a place and a fix.
 func refuseCause(err error) result {
 	r := refuse(err)
@@ -156,7 +161,8 @@ func (s *session) advise(r *result) {
 }
 
 // devCodes are the refusals of URLs that the development mode accepts.
-var devCodes = []lookleap.Code{lookleap.Code(domain.CodeNotHTTPS), lookleap.Code(domain.CodeIPHost), lookleap.Code(domain.CodeSpecialHost)}
+var devCodes = []lookleap.Code{lookleap.Code(domain.CodeNotHTTPS), lookleap.Code(domain.CodeIPHost),
+	lookleap.Code(domain.CodeSpecialHost)}
 
 // fixOf returns the fix of a fault in the URL or the network, "" for other faults.
 func (s *session) fixOf(r *result) string {
@@ -173,7 +179,8 @@ func (s *session) fixOf(r *result) string {
 		}
 		return ownServer
 	case strings.Contains(text, netguard.FakeIP.String()):
-		return "turn the fake-IP mode of the VPN or proxy off for this program, or add --allow " + netguard.FakeIP.String() + "=*"
+		return "turn the fake-IP mode of the VPN or proxy off for this program, or add --allow " + netguard.FakeIP.String() +
+			"=*"
 	case strings.Contains(text, "HTTPS_PROXY is set") || strings.Contains(text, "https_proxy is set"):
 		return "add --proxy env; if the proxy filters by name, add --proxy-by-name too"
 	case unreachableDNS(r.cause):

@@ -48,7 +48,8 @@ func newSession(o options, stdin io.Reader, stdout, stderr io.Writer) (*session,
 	if err != nil {
 		return nil, usagef("%s", strings.TrimSuffix(err.Error(), " ("+string(lookleap.CodeOf(err))+")"))
 	}
-	return &session{options: o, host: &host.Host, close: func() { _ = host.Close() }, stdin: stdin, stdout: stdout, stderr: stderr,
+	return &session{options: o, host: &host.Host, close: func() { _ = host.Close() }, stdin: stdin, stdout: stdout,
+		stderr:  stderr,
 		printer: newPrinter(stdout, o.json, o.noColor), progress: newProgress(stderr),
 		asks: isTerminal(stderr) && isTerminal(stdin)}, nil
 }
@@ -138,8 +139,8 @@ func (s *session) lines(ctx context.Context, _ []string, look look) error {
 	}
 	switch err := lines.Err(); {
 	case errors.Is(err, bufio.ErrTooLong):
-		return s.show("-", refuse(&lookleap.Error{Code: lookleap.CodeTooLarge,
-			Message: fmt.Sprintf("a line is longer than %d bytes; neither it nor what follows was judged", maxWord)}))
+		return s.show("-", refuse(fault(lookleap.CodeTooLarge,
+			fmt.Sprintf("a line is longer than %d bytes; neither it nor what follows was judged", maxWord), "")))
 	case err != nil:
 		return fmt.Errorf("reading standard input: %w", err)
 	case judged == 0:
@@ -195,12 +196,13 @@ func (s *session) read(ctx context.Context, name string) ([]byte, error) {
 	}
 	// A page has both a form for agents and one for people.
 	accept := http.Header{"Accept": {"application/anml+xml, application/anml+json;q=0.9, */*;q=0.5"}}
-	resp, err := fetch.Do(ctx, s.host, &fetch.Request{URL: u, Header: accept, TrustEvidence: true, Limits: fetch.Limits{Body: maxFetched}})
+	resp, err := fetch.Do(ctx, s.host, &fetch.Request{URL: u, Header: accept, TrustEvidence: true,
+		Limits: fetch.Limits{Body: maxFetched}})
 	if err != nil {
 		return nil, err
 	}
 	if resp.Status != http.StatusOK {
-		return nil, &lookleap.Error{Code: lookleap.CodeBadStatus, Message: fmt.Sprintf("the status is %d", resp.Status)}
+		return nil, fault(lookleap.CodeBadStatus, fmt.Sprintf("the status is %d", resp.Status), "")
 	}
 	return resp.Body, nil
 }
@@ -220,7 +222,7 @@ func readAll(in io.Reader) ([]byte, error) {
 	case err != nil:
 		return nil, ioError{err}
 	case len(content) > maxFile:
-		return nil, &lookleap.Error{Code: lookleap.CodeTooLarge, Message: fmt.Sprintf("it is larger than %d bytes", maxFile)}
+		return nil, fault(lookleap.CodeTooLarge, fmt.Sprintf("it is larger than %d bytes", maxFile), "")
 	}
 	return content, nil
 }

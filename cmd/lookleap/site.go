@@ -110,7 +110,8 @@ func (v *visit) picture(input string) *htmlreport.Picture {
 	if !v.result.OK {
 		read.Status, read.Text = lookleap.Failed, oneLine(v.result.Message)
 	}
-	speaks := htmlreport.Edge{From: htmlreport.ServingHost, To: htmlreport.Site, Status: lookleap.Skipped, Text: "no document speaks for anyone"}
+	speaks := htmlreport.Edge{From: htmlreport.ServingHost, To: htmlreport.Site, Status: lookleap.Skipped,
+		Text: "no document speaks for anyone"}
 	if v.value.ANML != nil {
 		speaks.Status, speaks.Text = lookleap.Passed, "the host speaks for itself, so no one else has to vouch for it"
 	}
@@ -188,7 +189,8 @@ func (v *visit) anml(ctx context.Context) {
 	}
 	for _, d := range page.Decide(ctx) {
 		found.Asks = append(found.Asks, siteAsk{d.Field, d.Ask.Purpose(), d.Owner.Domain, d.Verb.String(), d.Code})
-		v.result.row("asks", fmt.Sprintf("%s of %s, %s", plaintext.Quote(d.Field, 60), d.Owner.Domain, plaintext.Quote(d.Ask.Purpose(), 120)))
+		v.result.row("asks", fmt.Sprintf("%s of %s, %s", plaintext.Quote(d.Field, 60), d.Owner.Domain,
+			plaintext.Quote(d.Ask.Purpose(), 120)))
 	}
 	document.Message = fmt.Sprintf("%s offers %s and asks for %s", page.URL(),
 		plaintext.Plural(len(found.Actions), "action", "actions"), plaintext.Plural(len(found.Asks), "field", "fields"))
@@ -200,7 +202,8 @@ func (v *visit) anml(ctx context.Context) {
 func (v *visit) claims(page *agent.Page) (checks []htmlreport.Check) {
 	refused := false
 	for _, party := range page.Parties() {
-		c := htmlreport.Check{Name: "claim to speak for " + party.Domain, Status: lookleap.Passed, Message: "the host speaks for itself"}
+		c := htmlreport.Check{Name: "claim to speak for " + party.Domain, Status: lookleap.Passed,
+			Message: "the host speaks for itself"}
 		var verdict *lookleap.Verdict
 		var no *lookleap.VerifyError
 		if party.Authorization != nil {

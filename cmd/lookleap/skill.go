@@ -159,7 +159,8 @@ func lintSkill(dir string, profile dvs.Profile) result {
 }
 
 func skillOf(m *dvs.Metadata, profile dvs.Profile, digest dvs.Digest) skillValue {
-	value := skillValue{Name: m.Name, Description: m.Description, Profile: profile, Digest: digest, Extra: []string{}, Capabilities: dvs.Capabilities{}}
+	value := skillValue{Name: m.Name, Description: m.Description, Profile: profile, Digest: digest, Extra: []string{},
+		Capabilities: dvs.Capabilities{}}
 	for _, field := range m.Extra {
 		value.Extra = append(value.Extra, field.Key)
 	}
@@ -167,7 +168,8 @@ func skillOf(m *dvs.Metadata, profile dvs.Profile, digest dvs.Digest) skillValue
 }
 
 func skillRows(value skillValue) []row {
-	rows := []row{{"name", plaintext.Quote(value.Name, 64)}, {"description", plaintext.Quote(value.Description, 200)}, {"digest", value.Digest.String()}}
+	rows := []row{{"name", plaintext.Quote(value.Name, 64)}, {"description", plaintext.Quote(value.Description, 200)},
+		{"digest", value.Digest.String()}}
 	if value.ID != "" {
 		rows = append(rows, row{"skill", value.ID}, row{"trust root", fmt.Sprintf("%s (%s)", value.Root, value.RootSource)})
 	}
@@ -237,7 +239,8 @@ func listSkills(ctx context.Context, loader *dvs.Loader, origin string) result {
 	r.Value = map[string]any{"skills": skills}
 	r.Message = plaintext.Plural(len(skills), "skill is listed", "skills are listed")
 	for _, f := range r.Findings {
-		if (f.Severity != lookleap.SeverityInfo || f.Code == dvs.CodeNoOriginDiscovery) && r.OK && len(skills) == 0 { // it is unknown what is listed there
+		if (f.Severity != lookleap.SeverityInfo || f.Code == dvs.CodeNoOriginDiscovery) && r.OK &&
+			len(skills) == 0 { // it is unknown what is listed there
 			r.OK, r.Code, r.Message = false, f.Code, f.Message
 		}
 	}

@@ -71,8 +71,8 @@ func judgeURL(raw string, roots []string) result {
 		}
 	}
 	if len(roots) > 0 && best.IsZero() {
-		r = refuse(&lookleap.Error{Code: dvs.CodeOutsideTrustRoot, Message: "the URL lies under none of the roots",
-			Fix: "use a URL of the same scheme, host and port whose path begins with the segments of a root"})
+		r = refuse(fault(dvs.CodeOutsideTrustRoot, "the URL lies under none of the roots",
+			"use a URL of the same scheme, host and port whose path begins with the segments of a root"))
 	}
 	r.Value = value
 	r.rows = []row{{"canonical", value.Canonical}, {"host", value.Display}, {"registrable", cmp.Or(registrable, "none")}}
@@ -113,8 +113,8 @@ func judgeWellKnown(ctx context.Context, client *wellknown.Client, raw string) r
 		return refuse(err)
 	}
 	if uri.Query != "" {
-		return refuse(&lookleap.Error{Code: lookleap.CodeBadURL,
-			Message: "the URL has a query, which is not a part of a well-known URI", Fix: "leave it out"})
+		return refuse(fault(lookleap.CodeBadURL, "the URL has a query, which is not a part of a well-known URI",
+			"leave it out"))
 	}
 	entry := wellknown.Builtin().Lookup(uri.Name)
 	value := wellknownValue{Name: uri.Name, Rest: uri.Rest, Status: entry.Status, Reference: entry.Reference}
@@ -190,8 +190,9 @@ func judgeDNS(ctx context.Context, host *lookleap.Host, name string, t lookleap.
 	var bogus *lookleap.BogusError
 	switch {
 	case errors.As(err, &bogus):
-		return result{Code: lookleap.CodeDNSSECBogus, Message: bogus.Reason, Value: map[string]any{"zone": bogus.Zone, "ede": bogus.EDE},
-			rows: []row{{"zone", bogus.Zone}, {"EDE", fmt.Sprint(bogus.EDE)}}}
+		return result{Code: lookleap.CodeDNSSECBogus, Message: bogus.Reason,
+			Value: map[string]any{"zone": bogus.Zone, "ede": bogus.EDE},
+			rows:  []row{{"zone", bogus.Zone}, {"EDE", fmt.Sprint(bogus.EDE)}}}
 	case err != nil:
 		return refuse(err)
 	}
