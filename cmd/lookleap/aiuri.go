@@ -80,8 +80,7 @@ func aiipCommand(flags *flag.FlagSet) action {
 	flags.BoolVar(&o.DNS, "bootstrap", false, "look into the DNS too")
 	return func(ctx context.Context, s *session, args []string) error {
 		discoverer := aiuri.NewDiscoverer(s.host, o)
-		return s.words(ctx, args, func(ctx context.Context,
-			page string) result {
+		return s.words(ctx, args, func(ctx context.Context, page string) result {
 			return discoverAIIP(ctx, discoverer, page)
 		})
 	}
@@ -135,10 +134,11 @@ func jwsCommand(flags *flag.FlagSet) action {
 	flags.TextVar(&x.Endpoint, "endpoint", aiuri.URI{}, "the ai: `URI` that the claim iss must name")
 	flags.StringVar(&x.Audience, "audience", "", "the caller whose `NAME` the claim aud must hold")
 	flags.StringVar(&x.Request, "request", "", "the `DIGEST` that the claim req must have, sha256:…")
-	flags.Func("scopes", "the `SCOPES`, with spaces between, among which the claim scope must stay", func(text string) error {
+	setScopes := func(text string) error {
 		x.Scopes = strings.Fields(text)
 		return nil
-	})
+	}
+	flags.Func("scopes", "the `SCOPES`, with spaces between, among which the claim scope must stay", setScopes)
 	flags.BoolVar(&x.RequireBinding, "bound", false, "refuse a result that does not prove what it answers")
 	flags.BoolVar(&x.AllowRS256, "rs256", false, "accept RS256 too")
 	return func(ctx context.Context, s *session, args []string) error {
@@ -243,18 +243,20 @@ func readKeys(file string) (set []byte, keys *aiuri.KeySet, err error) {
 // heads declares the flags about the ends of a chain: NUMBER:DIGEST.
 func heads(flags *flag.FlagSet) (from, to *receipt.Head) {
 	from, to = new(receipt.Head), new(receipt.Head)
-	flags.Func("after", "the file begins after this `HEAD`", func(text string) error { return readHead(text, from) })
-	flags.Func("head", "this `HEAD` is that of an entry of the file", func(text string) error { return readHead(text, to) })
+	flags.Func("after", "the file begins after this `HEAD`", headReader(from))
+	flags.Func("head", "this `HEAD` is that of an entry of the file", headReader(to))
 	return from, to
 }
 
-func readHead(text string, h *receipt.Head) (err error) {
-	number, digest, ok := strings.Cut(text, ":")
-	if h.Number, err = strconv.ParseInt(number, 10, 64); err != nil || !ok || h.Number < 1 || digest == "" {
-		return errors.New("write NUMBER:DIGEST")
+func headReader(h *receipt.Head) func(string) error {
+	return func(text string) (err error) {
+		number, digest, ok := strings.Cut(text, ":")
+		if h.Number, err = strconv.ParseInt(number, 10, 64); err != nil || !ok || h.Number < 1 || digest == "" {
+			return errors.New("write NUMBER:DIGEST")
+		}
+		h.Digest = digest
+		return nil
 	}
-	h.Digest = digest
-	return nil
 }
 
 func headRow(h receipt.Head) row {

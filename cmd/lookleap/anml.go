@@ -331,12 +331,10 @@ func judgeManifest(content []byte, site, serving string, now time.Time) result {
 	return r
 }
 
-func replayCommand(*flag.FlagSet) action {
-	return func(ctx context.Context, s *session, args []string) error {
-		return s.files(ctx, args, func(content []byte) result {
-			return replayVerdict(content, s.options.At)
-		})
-	}
+func replayCommand(ctx context.Context, s *session, args []string) error {
+	return s.files(ctx, args, func(content []byte) result {
+		return replayVerdict(content, s.options.At)
+	})
 }
 
 func replayVerdict(content []byte, when time.Time) result {

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"flag"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,10 +15,8 @@ import (
 	"github.com/lookleap/lookleap/wellknown"
 )
 
-func doctorCommand(*flag.FlagSet) action {
-	return func(ctx context.Context, s *session, args []string) error {
-		return s.words(ctx, args, func(ctx context.Context, origin string) result { return examine(ctx, s, origin) })
-	}
+func doctorCommand(ctx context.Context, s *session, args []string) error {
+	return s.words(ctx, args, func(ctx context.Context, origin string) result { return examine(ctx, s, origin) })
 }
 
 type doctorValue struct {
@@ -111,8 +108,8 @@ func examine(ctx context.Context, s *session, origin string) result {
 	if err != nil {
 		return refuse(err)
 	}
-	p := &patient{s: s, host: s.host, url: u, dev: s.options.Dev, named: s.options.Connect != "" &&
-		len(s.options.DNS) == 0}
+	p := &patient{s: s, host: s.host, url: u, dev: s.options.Dev,
+		named: s.options.Connect != "" && len(s.options.DNS) == 0}
 	value := doctorValue{Checks: []diagnosis{}}
 	r := accept(nil)
 	r.picture = newPicture(origin)

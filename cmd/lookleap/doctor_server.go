@@ -170,7 +170,8 @@ func (p *patient) read(ctx context.Context, url, accept string) (*fetch.Response
 }
 
 // login is how pages for a login are named.
-var login = regexp.MustCompile(`(?i)(^|[/._?=-])(log-?in|sign-?in|sso|saml|oauth2?|auth|accounts?|session)([/._?&=-]|$)`)
+var login = regexp.MustCompile(
+	`(?i)(^|[/._?=-])(log-?in|sign-?in|sso|saml|oauth2?|auth|accounts?|session)([/._?&=-]|$)`)
 
 // leaves says where a document was redirected that agents read at its own origin only.
 func leaves(from, to domain.URL, path string) error {
@@ -191,7 +192,8 @@ func leaves(from, to domain.URL, path string) error {
 func withoutLogin(path string) string { return "let everyone read " + path + " without a login" }
 
 // wall matches what the services that keep bots away answer.
-var wall = regexp.MustCompile(`(?i)just a moment|attention required|checking your browser|enable javascript and cookies|verify you are (a )?human|captcha|_incapsula_|ddos-guard|px-captcha|datadome|request unsuccessful|access denied.{0,200}reference`)
+var wall = regexp.MustCompile(`(?i)just a moment|attention required|checking your browser|enable javascript and cookies|` +
+	`verify you are (a )?human|captcha|_incapsula_|ddos-guard|px-captcha|datadome|request unsuccessful|access denied.{0,200}reference`)
 
 // unusable says why an answer is no document, nil if it may be one.
 func unusable(resp *fetch.Response, path string) *lookleap.Error {
@@ -200,8 +202,8 @@ func unusable(resp *fetch.Response, path string) *lookleap.Error {
 		return fault(agentstxt.CodeStatus, fmt.Sprintf("%s answers with status %d%s", path, resp.Status, says), fix)
 	}
 	switch {
-	case resp.Header.Get("Cf-Mitigated") != "" || html && wall.Match(resp.Body) || resp.Header.Get("X-Datadome") != "" &&
-		resp.Status == http.StatusForbidden:
+	case resp.Header.Get("Cf-Mitigated") != "" || html && wall.Match(resp.Body) ||
+		resp.Header.Get("X-Datadome") != "" && resp.Status == http.StatusForbidden:
 		no := status(": a bot wall answers in the place of the site",
 			"make an exception for GET "+path+" in the bot protection: agents cannot solve its puzzles")
 		no.Code = lookleap.CodeForbidden

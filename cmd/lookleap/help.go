@@ -131,13 +131,11 @@ func writeFlags(b *strings.Builder, title string, flags *flag.FlagSet) {
 	}
 }
 
-func codeCommand(*flag.FlagSet) action {
-	return func(ctx context.Context, s *session, args []string) error {
-		if len(args) == 0 {
-			args = knownCodes()
-		}
-		return s.words(ctx, args, explainCode)
+func codeCommand(ctx context.Context, s *session, args []string) error {
+	if len(args) == 0 {
+		args = knownCodes()
 	}
+	return s.words(ctx, args, explainCode)
 }
 
 func knownCodes() (codes []string) {
@@ -161,10 +159,8 @@ func explainCode(_ context.Context, word string) result {
 	return r
 }
 
-func versionCommand(*flag.FlagSet) action {
-	return func(ctx context.Context, s *session, args []string) error {
-		return s.judge(ctx, "lookleap", version)
-	}
+func versionCommand(ctx context.Context, s *session, args []string) error {
+	return s.judge(ctx, "lookleap", version)
 }
 
 func buildVersion() string {
@@ -200,13 +196,11 @@ func version(context.Context, string) result {
 
 var shells = []string{"bash", "zsh", "fish", "powershell"}
 
-func completionCommand(*flag.FlagSet) action {
-	return func(_ context.Context, s *session, args []string) error {
-		if !slices.Contains(shells, args[0]) {
-			return usagef("name one shell: %s", strings.Join(shells, ", "))
-		}
-		return writeCompletion(s.stdout, args[0])
+func completionCommand(_ context.Context, s *session, args []string) error {
+	if !slices.Contains(shells, args[0]) {
+		return usagef("name one shell: %s", strings.Join(shells, ", "))
 	}
+	return writeCompletion(s.stdout, args[0])
 }
 
 func writeCompletion(w io.Writer, shell string) error {

@@ -36,7 +36,7 @@ func (s *session) writeHTML() error {
 
 // reportOf returns a result as a report.
 func reportOf(r result, now time.Time) htmlreport.Report {
-	out := htmlreport.Report{Input: r.Input, OK: r.OK, Code: r.Code, Sentence: oneLine(r.Message), At: now,
+	out := htmlreport.Report{Input: r.Input, OK: r.OK, Code: r.Code, Sentence: r.Message, At: now,
 		Checks: r.checks, Picture: r.picture}
 	for _, f := range r.Findings {
 		if f.Message != r.Message || f.Fix != "" || f.Position != (lookleap.Position{}) { // it says more than the message
@@ -71,8 +71,8 @@ func newPicture(input string) *htmlreport.Picture {
 	return &htmlreport.Picture{
 		Names: [...]string{htmlreport.User: "asks", htmlreport.Agent: lookleap.RecipientAgent, htmlreport.ServingHost: host,
 			htmlreport.DNS: "_anml." + host, htmlreport.Manifest: "of " + host, htmlreport.Site: host},
-		Edges: []htmlreport.Edge{{From: htmlreport.User, To: htmlreport.Agent, Status: lookleap.Passed, Text: "asks about " +
-			input}},
+		Edges: []htmlreport.Edge{{From: htmlreport.User, To: htmlreport.Agent, Status: lookleap.Passed,
+			Text: "asks about " + input}},
 	}
 }
 

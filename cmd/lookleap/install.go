@@ -49,7 +49,8 @@ func (in *installer) declare(flags *flag.FlagSet) {
 	flags.BoolVar(&in.project, "project", false, "in the working directory, which is the default")
 	flags.BoolVar(&in.copied, "copy", false, "add: a copy for each agent")
 	flags.BoolVar(&in.linked, "link", false, "add: one copy and links to it, which is the default")
-	flags.BoolVar(&in.yes, "yes", false, "add, update: agree for trust roots that are registered, and refuse all other questions")
+	flags.BoolVar(&in.yes, "yes", false,
+		"add, update: agree for trust roots that are registered, and refuse all other questions")
 	flags.BoolVar(&in.force, "force", false, "add, update, sync, remove: replace what a user changed")
 }
 
@@ -269,8 +270,8 @@ func (in *installer) hook(_ context.Context, args []string) error {
 			return nil
 		}
 		return json.NewEncoder(in.s.stdout).Encode(map[string]any{"systemMessage": message,
-			"hookSpecificOutput": map[string]string{"hookEventName": call.Event, "additionalContext": message +
-				" Do not read or use them."}})
+			"hookSpecificOutput": map[string]string{"hookEventName": call.Event,
+				"additionalContext": message + " Do not read or use them."}})
 	}
 	_, err := io.WriteString(in.s.stdout, message+"\n")
 	return err

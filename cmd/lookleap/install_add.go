@@ -83,7 +83,7 @@ func (in *installer) addSource(ctx context.Context, loader *dvs.Loader, arg stri
 		return in.s.show(arg, refuse(err))
 	}
 	defer found.Close()
-	chosen, err := in.choose(arg, names, found)
+	chosen, err := in.choose(names, found)
 	if err != nil {
 		return in.s.show(arg, refuse(err).with(found.Findings...))
 	}
@@ -163,21 +163,19 @@ func nothingChosen(found *install.Found) error {
 }
 
 // choose returns the skills that the flags or the user at the terminal name.
-func (in *installer) choose(arg string, names []string, found *install.Found) (chosen []install.Candidate, err error) {
+func (in *installer) choose(names []string, found *install.Found) (chosen []install.Candidate, err error) {
 	switch {
 	case len(found.Skills) == 0:
-		return nil, &lookleap.Error{Code: dvs.CodeSkillNotFound, Subject: arg, Message: "the source has no skills",
-			Fix: "name a directory in it that has some"}
+		return nil, fault(dvs.CodeSkillNotFound, "the source has no skills", "name a directory in it that has some")
 	case in.all:
 		return found.Skills, nil
 	case len(names) > 0:
 		for _, name := range names {
 			all := found.Named(name)
 			if len(all) != 1 {
-				return nil, &lookleap.Error{Code: dvs.CodeSkillNotFound, Subject: arg,
-					Message: fmt.Sprintf("the source has %s named %s",
-						plaintext.Plural(len(all), "skill", "skills"), plaintext.Quote(name, 100)),
-					Fix: "leave --skill out to see all, or name the directory of the skill"}
+				return nil, fault(dvs.CodeSkillNotFound, fmt.Sprintf("the source has %s named %s",
+					plaintext.Plural(len(all), "skill", "skills"), plaintext.Quote(name, 100)),
+					"leave --skill out to see all, or name the directory of the skill")
 			}
 			chosen = append(chosen, all[0])
 		}

@@ -216,8 +216,7 @@ func (in *installer) why(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	return in.s.each(ctx, args, func(ctx context.Context,
-		name string) result {
+	return in.s.each(ctx, args, func(ctx context.Context, name string) result {
 		return in.explain(ctx, loader, lock, name)
 	})
 }

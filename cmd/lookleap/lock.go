@@ -251,8 +251,9 @@ func (l *locker) compared(entry *dvs.LockedSkill, files map[string][]byte) resul
 }
 
 // change returns what changed: the lines too, if the files are there as they were locked.
-func (l *locker) change(entry *dvs.LockedSkill, files map[string][]byte, changes []lookleap.Finding) (*dvs.Change,
-	error) {
+func (l *locker) change(
+	entry *dvs.LockedSkill, files map[string][]byte, changes []lookleap.Finding,
+) (*dvs.Change, error) {
 	if l.before != "" {
 		before, err := readLocal(l.before)
 		if err != nil {

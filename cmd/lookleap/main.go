@@ -106,7 +106,7 @@ func commands() []command {
 	const many = 1 << 20
 	all := []command{
 		{name: "url", build: urlCommand},
-		{name: "dns", build: dnsCommand, named: true, args: counted{1, 2, "give a name and perhaps a type"}},
+		{name: "dns", build: bare(dnsCommand), named: true, args: counted{1, 2, "give a name and perhaps a type"}},
 		{name: "wellknown", build: wellknownCommand},
 		{name: "agentstxt", build: agentstxtCommand, args: counted{1, many,
 			"give at least one file or URL, or - for standard input"}},
@@ -115,26 +115,26 @@ func commands() []command {
 			args: counted{1, many, "give at least one file, directory or URL, or - for standard input"}},
 		{name: "skills", build: skillsCommand, sites: true},
 		{name: "lock", build: lockCommand, named: true, args: counted{1, many, "give at least one directory or URL"}},
-		{name: "policy", build: policyCommand, named: true, args: counted{1, many, "name a policy file"}},
+		{name: "policy", build: bare(policyCommand), named: true, args: counted{1, many, "name a policy file"}},
 		{name: "feed", build: feedCommand, named: true},
 		{name: "trust", build: trustCommand, named: true,
 			args: counted{2, 2, "give the URL that served the document, and the site that it claims"}},
 		{name: "record", build: recordCommand},
 		{name: "manifest", build: manifestCommand},
-		{name: "replay", build: replayCommand},
+		{name: "replay", build: bare(replayCommand)},
 		{name: "aiuri", build: aiuriCommand},
 		{name: "aiip", build: aiipCommand, sites: true},
 		{name: "jws", build: jwsCommand},
 		{name: "receipt", build: receiptCommand, words: []string{"verify"}},
 		{name: "ledger", build: ledgerCommand, words: []string{"verify"}},
 		{name: "site", build: siteCommand, sites: true},
-		{name: "doctor", build: doctorCommand, sites: true},
+		{name: "doctor", build: bare(doctorCommand), sites: true},
 		{name: "publish", build: publishCommand, args: counted{1, 1, "name one directory"}},
 		{name: "serve", build: serveCommand, args: counted{0, 0, "serve takes no arguments: URLs are typed on the page"}},
-		{name: "code", build: codeCommand, words: knownCodes()},
-		{name: "completion", build: completionCommand, words: shells,
+		{name: "code", build: bare(codeCommand), words: knownCodes()},
+		{name: "completion", build: bare(completionCommand), words: shells,
 			args: counted{1, 1, "name one shell: " + strings.Join(shells, ", ")}},
-		{name: "version", build: versionCommand, args: counted{0, 0, "version takes no arguments"}},
+		{name: "version", build: bare(versionCommand), args: counted{0, 0, "version takes no arguments"}},
 	}
 	for i := range all {
 		all[i].page = pages[all[i].name]
@@ -163,6 +163,11 @@ type counted struct {
 
 // action judges the inputs. Its error is a [usageError], or says why it did not judge all of them.
 type action func(ctx context.Context, s *session, args []string) error
+
+// bare returns the build of a command without flags of its own.
+func bare(run action) func(*flag.FlagSet) action {
+	return func(*flag.FlagSet) action { return run }
+}
 
 // flags returns the command's own flags. They are parsed for their names only.
 func (c *command) flags() *flag.FlagSet {

@@ -26,23 +26,21 @@ import (
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
-func policyCommand(*flag.FlagSet) action {
-	return func(ctx context.Context, s *session, args []string) error {
-		var rules *policy.Policy
-		err := s.judge(ctx, args[0], func(_ context.Context, file string) result {
-			var err error
-			if rules, err = policy.Load(file); err != nil {
-				return refuse(err)
-			}
-			return explainPolicy(rules)
-		})
-		return errors.Join(err, s.each(ctx, args[1:], func(_ context.Context, url string) result {
-			if err := rules.Check(url); err != nil {
-				return refuse(err)
-			}
-			return accept(map[string]string{"url": url}, row{"policy", "allows it"})
-		}))
-	}
+func policyCommand(ctx context.Context, s *session, args []string) error {
+	var rules *policy.Policy
+	err := s.judge(ctx, args[0], func(_ context.Context, file string) result {
+		var err error
+		if rules, err = policy.Load(file); err != nil {
+			return refuse(err)
+		}
+		return explainPolicy(rules)
+	})
+	return errors.Join(err, s.each(ctx, args[1:], func(_ context.Context, url string) result {
+		if err := rules.Check(url); err != nil {
+			return refuse(err)
+		}
+		return accept(map[string]string{"url": url}, row{"policy", "allows it"})
+	}))
 }
 
 func explainPolicy(p *policy.Policy) result {

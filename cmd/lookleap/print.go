@@ -122,14 +122,14 @@ func (p *textPrinter) print(r result) error {
 	}
 	fmt.Fprintf(&b, "%s  %s\n", answer, plaintext.Quote(r.Input, maxShown))
 	if !r.OK {
-		line("", oneLine(r.Message)+" ("+string(r.Code)+")")
+		line("", r.Message+" ("+string(r.Code)+")")
 	} else if r.Message != accepted {
 		line("", r.Message)
 	}
 	for _, f := range r.Findings {
 		place := f.Position.String()
 		if f.Message != r.Message {
-			line("", strings.TrimSpace(f.Severity.String()+" "+place)+": "+oneLine(f.Message))
+			line("", strings.TrimSpace(f.Severity.String()+" "+place)+": "+f.Message)
 		} else if place != "" { // the message was printed
 			line("at  ", place)
 		}
@@ -147,15 +147,6 @@ func (p *textPrinter) print(r result) error {
 	}
 	_, err := io.WriteString(p.w, wrap(b.String(), p.width))
 	return err
-}
-
-// oneLine joins the lines of an error with its causes, which [lookleap.Error] indents.
-func oneLine(message string) string {
-	first, causes, several := strings.Cut(message, "\n\t")
-	if !several {
-		return message
-	}
-	return first + ": " + strings.ReplaceAll(causes, "\n\t", "; ")
 }
 
 // The two colours that mean something; words say the same without them.

@@ -167,7 +167,8 @@ func (s *session) serveFiles(ctx context.Context, address string, p *publication
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(s.stdout, "The files are at http://%[1]s. Try: lookleap doctor --dev %[1]s. Control-C ends the program.\n", l.Addr())
+	fmt.Fprintf(s.stdout, "The files are at http://%[1]s. Try: lookleap doctor --dev %[1]s. "+
+		"Control-C ends the program.\n", l.Addr())
 	return webpage.Serve(ctx, l, p)
 }
 

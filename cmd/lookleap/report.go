@@ -273,7 +273,7 @@ func (all *report) sarifLog() object {
 			}
 			one := object{
 				"ruleId": f.Code, "ruleIndex": indexOf[f.Code], "level": f.level("note"), "message": object{"text": f.text()},
-				"partialFingerprints": object{"lookleap/v1": lookleap.Digest([]byte(string(f.Code) + "\n" + f.uri + "\n" + f.Message))},
+				"partialFingerprints": object{"lookleap/v1": lookleap.Digest(fmt.Appendf(nil, "%s\n%s\n%s", f.Code, f.uri, f.Message))},
 			}
 			if f.uri != "" {
 				place := object{"artifactLocation": object{"uri": f.uri}}
@@ -296,7 +296,9 @@ func (all *report) sarifLog() object {
 	tool := object{"driver": object{"name": "lookleap", "version": buildVersion(),
 		"informationUri": "https://github.com/lookleap/lookleap", "rules": rules}}
 	return object{
-		"$schema": "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json", "version": "2.1.0",
-		"runs": []object{{"tool": tool, "invocations": []object{invocation}, "results": results, "columnKind": "unicodeCodePoints"}},
+		"$schema": "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json",
+		"version": "2.1.0",
+		"runs": []object{{"tool": tool, "invocations": []object{invocation}, "results": results,
+			"columnKind": "unicodeCodePoints"}},
 	}
 }

@@ -108,7 +108,7 @@ func (v *visit) picture(input string) *htmlreport.Picture {
 	read := htmlreport.Edge{From: htmlreport.Agent, To: htmlreport.ServingHost, Status: lookleap.Passed,
 		Text: "what the site publishes was read over https from its own host"}
 	if !v.result.OK {
-		read.Status, read.Text = lookleap.Failed, oneLine(v.result.Message)
+		read.Status, read.Text = lookleap.Failed, v.result.Message
 	}
 	speaks := htmlreport.Edge{From: htmlreport.ServingHost, To: htmlreport.Site, Status: lookleap.Skipped,
 		Text: "no document speaks for anyone"}
@@ -138,7 +138,7 @@ func (v *visit) turnAway(c *htmlreport.Check, err error) {
 	v.value.Refused = append(v.value.Refused, siteRefusal{c.Name, r.Code, r.Message})
 	v.result.row("refused", c.Name+": turned away ("+string(r.Code)+")")
 	if c.Status != lookleap.Failed {
-		c.Status, c.Code, c.Message = lookleap.Failed, r.Code, "turned away: "+oneLine(r.Message)
+		c.Status, c.Code, c.Message = lookleap.Failed, r.Code, "turned away: "+r.Message
 	}
 }
 

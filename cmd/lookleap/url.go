@@ -145,15 +145,13 @@ func judgeWellKnown(ctx context.Context, client *wellknown.Client, raw string) r
 	return r
 }
 
-func dnsCommand(*flag.FlagSet) action {
-	return func(ctx context.Context, s *session, args []string) error {
-		rrtype, err := parseType(append(args, "A")[1])
-		if err != nil {
-			return err
-		}
-		return s.judge(ctx, strings.Join(args, " "),
-			func(ctx context.Context, _ string) result { return judgeDNS(ctx, s.host, args[0], rrtype) })
+func dnsCommand(ctx context.Context, s *session, args []string) error {
+	rrtype, err := parseType(append(args, "A")[1])
+	if err != nil {
+		return err
 	}
+	return s.judge(ctx, strings.Join(args, " "),
+		func(ctx context.Context, _ string) result { return judgeDNS(ctx, s.host, args[0], rrtype) })
 }
 
 // parseType reads a mnemonic, or "TYPE" and a number (RFC 3597 section 5).
