@@ -48,7 +48,6 @@ type aiuriValue struct {
 	Gateway   string `json:"gateway"`
 }
 
-// judgeAIURI accepts a URI that is well-formed and, with a gateway, maps to it.
 func judgeAIURI(text string, mapping *aiuri.Mapping) result {
 	u, err := aiuri.Parse(text)
 	if err != nil {
@@ -87,18 +86,13 @@ func aiipCommand(flags *flag.FlagSet) action {
 }
 
 type aiipValue struct {
-	Endpoint   string          `json:"endpoint"`
-	Source     string          `json:"source"`
-	Candidates []aiipCandidate `json:"candidates"`
-	Confirmed  bool            `json:"confirmed"`
-	Document   string          `json:"document"`
-	JWKS       string          `json:"jwks"`
-	Scopes     []string        `json:"scopes"`
-}
-
-type aiipCandidate struct {
-	Source   string `json:"source"`
-	Endpoint string `json:"endpoint"`
+	Endpoint   string              `json:"endpoint"`
+	Source     string              `json:"source"`
+	Candidates []map[string]string `json:"candidates"`
+	Confirmed  bool                `json:"confirmed"`
+	Document   string              `json:"document"`
+	JWKS       string              `json:"jwks"`
+	Scopes     []string            `json:"scopes"`
 }
 
 func discoverAIIP(ctx context.Context, discoverer *aiuri.Discoverer, page string) result {
@@ -110,11 +104,12 @@ func discoverAIIP(ctx context.Context, discoverer *aiuri.Discoverer, page string
 		return refuseCause(err)
 	}
 	value := aiipValue{
-		Endpoint: found.Endpoint.String(), Source: fmt.Sprint(found.Source), Candidates: []aiipCandidate{},
+		Endpoint: found.Endpoint.String(), Source: fmt.Sprint(found.Source), Candidates: []map[string]string{},
 		Confirmed: found.Confirmed, Document: found.DocumentOrigin, Scopes: []string{},
 	}
 	for _, c := range found.Candidates {
-		value.Candidates = append(value.Candidates, aiipCandidate{fmt.Sprint(c.Source), c.Endpoint.String()})
+		value.Candidates = append(value.Candidates, map[string]string{"source": fmt.Sprint(c.Source),
+			"endpoint": c.Endpoint.String()})
 	}
 	if found.Document != nil {
 		value.JWKS = found.Document.JWKS
@@ -156,7 +151,11 @@ func jwsCommand(flags *flag.FlagSet) action {
 			token := string(bytes.TrimRight(content, "\r\n"))
 			verified, err := aiuri.VerifyResult(aiuri.SignedResult{JWS: token, Body: body}, keys, s.options.Now(), x)
 			if err == nil {
-				return showJWS(verified).with(keys.Findings()...)
+				value := jwsValue{verified.KeyID, verified.Algorithm, lookleap.Digest(verified.Payload), len(verified.Payload)}
+				r := accept(value, row{"key", plaintext.Quote(value.KeyID, 100)}, row{"algorithm", value.Algorithm},
+					row{"digest", value.Digest})
+				r.Verdict = verified.Verdict
+				return r.with(keys.Findings()...)
 			}
 			r := refuse(err).with(keys.Findings()...)
 			if body == nil && r.Code == aiuri.CodeRejectedSignature && strings.Contains(token, "..") {
@@ -173,14 +172,6 @@ type jwsValue struct {
 	Algorithm string `json:"algorithm"`
 	Digest    string `json:"digest"`
 	Bytes     int    `json:"bytes"`
-}
-
-func showJWS(verified *aiuri.Verified) result {
-	value := jwsValue{verified.KeyID, verified.Algorithm, lookleap.Digest(verified.Payload), len(verified.Payload)}
-	r := accept(value, row{"key", plaintext.Quote(value.KeyID, 100)}, row{"algorithm", value.Algorithm},
-		row{"digest", value.Digest})
-	r.Verdict = verified.Verdict
-	return r
 }
 
 func receiptCommand(flags *flag.FlagSet) action {
@@ -219,7 +210,6 @@ func ledgerCommand(flags *flag.FlagSet) action {
 	}
 }
 
-// verifyArgs returns the files of the only thing that these commands do.
 func verifyArgs(args []string) ([]string, error) {
 	if len(args) == 0 || args[0] != "verify" {
 		return nil, usagef("write verify and the files")

@@ -103,7 +103,6 @@ type anmlSite struct {
 	Informs int    `json:"informs"`
 }
 
-// judgeANML accepts a document that may be processed.
 func judgeANML(content []byte, o anmlOptions) result {
 	doc, err := parseANML(content, o)
 	if err != nil {
@@ -278,18 +277,11 @@ func manifestCommand(flags *flag.FlagSet) action {
 }
 
 type manifestValue struct {
-	Site    string        `json:"site"`
-	Issued  time.Time     `json:"issued"`
-	Expires time.Time     `json:"expires"`
-	Entries int           `json:"entries"`
-	Listing *listingValue `json:"listing"`
-}
-
-type listingValue struct {
-	Rank    string          `json:"rank"`
-	Pattern string          `json:"pattern"`
-	Tier    string          `json:"tier"`
-	Scope   anmltrust.Scope `json:"scope"`
+	Site    string         `json:"site"`
+	Issued  time.Time      `json:"issued"`
+	Expires time.Time      `json:"expires"`
+	Entries int            `json:"entries"`
+	Listing map[string]any `json:"listing"`
 }
 
 func judgeManifest(content []byte, site, serving string, now time.Time) result {
@@ -313,7 +305,8 @@ func judgeManifest(content []byte, site, serving string, now time.Time) result {
 		}
 		found := m.Lookup(server)
 		rank := cmp.Or(found.Rank, "none")
-		value.Listing = &listingValue{rank, found.Pattern, found.Tier.String(), found.Scope}
+		value.Listing = map[string]any{"rank": rank, "pattern": found.Pattern, "tier": found.Tier.String(),
+			"scope": found.Scope}
 		r.row("listing", rank+" "+found.Pattern)
 		r.row("tier", found.Tier.String())
 		r.row("scope", found.Scope.String())

@@ -23,7 +23,6 @@ type doctorValue struct {
 	Checks []diagnosis `json:"checks"`
 }
 
-// diagnosis is what one check came to.
 type diagnosis struct {
 	Check    string             `json:"check"`
 	State    string             `json:"state"`
@@ -33,7 +32,6 @@ type diagnosis struct {
 	Snippet  string             `json:"snippet"` // what to paste; "": nothing
 }
 
-// The states of a diagnosis.
 const (
 	fine   = "fine"
 	absent = "absent"
@@ -158,7 +156,6 @@ func examine(ctx context.Context, s *session, origin string) result {
 	return r
 }
 
-// stateStatus is the status of each state of a diagnosis.
 var stateStatus = map[string]lookleap.Status{fine: lookleap.Passed, wrong: lookleap.Failed, absent: lookleap.Skipped,
 	skipped: lookleap.Skipped}
 
@@ -172,7 +169,6 @@ var snippets = map[string]string{
 	"ai endpoint":    `{"endpoint":"ai://%[2]s/PATH","jwks":"%[1]s/.well-known/jwks.json"}`,
 }
 
-// patient is the site that is examined.
 type patient struct {
 	s      *session
 	host   *lookleap.Host
@@ -202,7 +198,6 @@ func (p *patient) publishes(url string) {
 	}
 }
 
-// soon is how long before its end something is reported.
 const soon = 14 * 24 * time.Hour
 
 // ending returns a warning if something ends soon, and an error if it has ended.

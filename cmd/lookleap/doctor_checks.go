@@ -25,7 +25,6 @@ const fixServer = "let the server answer with 200 and the document, or with 404 
 
 const fixDocument = "correct the document: lookleap anml FILE --lint shows each fault"
 
-// The paths of what a site can publish.
 const (
 	anmlPath     = "/.well-known/anml"
 	manifestPath = "/.well-known/anml-trust"
@@ -33,7 +32,6 @@ const (
 	keysPath     = "/.well-known/jwks.json"
 )
 
-// policy lints the file that agents would obey, hash and all.
 func (p *patient) policy(ctx context.Context) diagnosis {
 	resp, err := p.get(ctx, "/agents.txt", "text/plain")
 	switch {
@@ -91,7 +89,6 @@ func (p *patient) access(ctx context.Context) diagnosis {
 	return ok("agents may read what is published for them", findings...)
 }
 
-// document reads the ANML document in both forms and compares them.
 func (p *patient) document(ctx context.Context) diagnosis {
 	xml, err := p.anml(ctx, anml.XML)
 	if err != nil {
@@ -251,7 +248,6 @@ func (p *patient) manifest(ctx context.Context) diagnosis {
 	return ok("the manifest speaks for the site", findings...)
 }
 
-// endpoint discovers the AI endpoint, and reads the keys with which its results are signed.
 func (p *patient) endpoint(ctx context.Context) diagnosis {
 	found, err := aiuri.NewDiscoverer(p.host, aiuri.DiscovererOptions{DNS: true}).Discover(ctx, p.url.Origin()+"/")
 	switch {

@@ -54,7 +54,6 @@ func unreachableDNS(err error) bool {
 	return errors.As(err, &none) || errors.As(err, &failed) && failed.Rcode == 0
 }
 
-// adviceDNS returns the fix for a lookup that failed, and the command or record to paste.
 func adviceDNS(err error, name, origin string) (fix, snippet string) {
 	var bogus *lookleap.BogusError
 	switch {
@@ -169,7 +168,6 @@ func (p *patient) read(ctx context.Context, url, accept string) (*fetch.Response
 	return resp, nil
 }
 
-// login is how pages for a login are named.
 var login = regexp.MustCompile(
 	`(?i)(^|[/._?=-])(log-?in|sign-?in|sso|saml|oauth2?|auth|accounts?|session)([/._?&=-]|$)`)
 
@@ -193,7 +191,8 @@ func withoutLogin(path string) string { return "let everyone read " + path + " w
 
 // wall matches what the services that keep bots away answer.
 var wall = regexp.MustCompile(`(?i)just a moment|attention required|checking your browser|enable javascript and cookies|` +
-	`verify you are (a )?human|captcha|_incapsula_|ddos-guard|px-captcha|datadome|request unsuccessful|access denied.{0,200}reference`)
+	`verify you are (a )?human|captcha|_incapsula_|ddos-guard|px-captcha|datadome|request unsuccessful|` +
+	`access denied.{0,200}reference`)
 
 // unusable says why an answer is no document, nil if it may be one.
 func unusable(resp *fetch.Response, path string) *lookleap.Error {

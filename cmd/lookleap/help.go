@@ -67,8 +67,9 @@ func writeCommand(b *strings.Builder, c *command) {
 	writeFlags(b, "OPTIONS", own)
 	section(b, "EXAMPLES", c.examples)
 	status := exitStatus
-	if own.Lookup("sarif") != nil {
-		status += exitStatusReported
+	if own.Lookup("sarif") != nil { // it reports to continuous integration
+		status += "\n3  a skill is not as it was locked" +
+			"\n4  something could not be found out, such as with a server that does not answer"
 	}
 	section(b, "EXIT STATUS", status)
 	section(b, "SEE ALSO", "lookleap help, for the options of all commands")
@@ -77,11 +78,6 @@ func writeCommand(b *strings.Builder, c *command) {
 const exitStatus = `0  every input was accepted
 1  an input was refused, or could not be judged
 2  the command line is wrong: nothing was judged`
-
-// exitStatusReported is what commands that report to continuous integration add.
-const exitStatusReported = `
-3  a skill is not as it was locked
-4  something could not be found out, such as with a server that does not answer`
 
 func writeOverview(b *strings.Builder) {
 	section(b, "NAME", "lookleap - says what the library makes of a URL, a document or a site")
@@ -226,7 +222,6 @@ func writeCompletion(w io.Writer, shell string) error {
 	})
 }
 
-// completed is what a script completes after a command.
 type completed struct {
 	Name, Summary string
 	Words         string // that are neither flags nor files

@@ -19,7 +19,6 @@ import (
 	"github.com/lookleap/lookleap/internal/webpage"
 )
 
-// writeHTML writes the page of --html, if there are results.
 func (s *session) writeHTML() error {
 	if len(s.pages) == 0 {
 		return nil
@@ -34,7 +33,6 @@ func (s *session) writeHTML() error {
 	return nil
 }
 
-// reportOf returns a result as a report.
 func reportOf(r result, now time.Time) htmlreport.Report {
 	out := htmlreport.Report{Input: r.Input, OK: r.OK, Code: r.Code, Sentence: r.Message, At: now,
 		Checks: r.checks, Picture: r.picture}
@@ -85,7 +83,7 @@ func serveCommand(flags *flag.FlagSet) action {
 }
 
 func (s *session) serve(ctx context.Context, address string, o agentstxt.Options) error {
-	l, err := listen("--listen", address)
+	l, err := listenLocally("--listen", address)
 	if err != nil {
 		return err
 	}
@@ -99,7 +97,7 @@ func (s *session) serve(ctx context.Context, address string, o agentstxt.Options
 	return webpage.Serve(ctx, l, door)
 }
 
-func listen(flag, address string) (net.Listener, error) {
+func listenLocally(flag, address string) (net.Listener, error) {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
 		return nil, usagef("%s: %v; use a port that is free: port 0 is any", flag, err)
@@ -113,7 +111,6 @@ func listen(flag, address string) (net.Listener, error) {
 
 const maxLooks = 2
 
-// viewer shows the reports of URLs that are typed.
 type viewer struct {
 	session *session
 	policy  agentstxt.Options

@@ -23,7 +23,6 @@ import (
 
 var installWords = []string{"add", "list", "update", "sync", "verify", "remove", "why", "hook"}
 
-// installer has the flags of these commands.
 type installer struct {
 	skillFlags
 	skills, agents repeated
@@ -155,7 +154,6 @@ func (a *asker) PromptConsent(ctx context.Context, r *lookleap.ConsentRequest) (
 	return d, ctx.Err()
 }
 
-// registered reports whether the user or a policy registered a root.
 func (a *asker) registered(root string) bool {
 	for _, p := range a.rules {
 		for _, entry := range p.Allow {
@@ -277,7 +275,6 @@ func (in *installer) hook(_ context.Context, args []string) error {
 	return err
 }
 
-// changedSkill is a skill that is not as it was installed.
 type changedSkill struct {
 	name  string
 	paths []string
@@ -349,7 +346,6 @@ func (c *changedSkill) usedBy(tool string, input json.RawMessage) bool {
 	})
 }
 
-// textsOf returns all strings of a JSON value.
 func textsOf(value any) (texts []string) {
 	switch v := value.(type) {
 	case string:

@@ -67,7 +67,11 @@ func (in *installer) migrate(ctx context.Context, loader *dvs.Loader, file strin
 }
 
 func (in *installer) addSource(ctx context.Context, loader *dvs.Loader, arg string, names, agents []string) error {
-	source, err := install.ParseSource(siteSource(arg))
+	from := arg
+	if !strings.Contains(arg, "/") && strings.Contains(arg, ".") && !strings.HasPrefix(arg, ".") { // example.com
+		from = siteURL(arg)
+	}
+	source, err := install.ParseSource(from)
 	if err == nil && in.user && source.Local() { // the next update may be in another directory
 		if arg, err = filepath.Abs(arg); err == nil {
 			source, err = install.ParseSource(arg)
@@ -144,15 +148,6 @@ func (in *installer) put(ctx context.Context, skill *install.Skill, o install.Op
 	return r.with(skill.Findings...)
 }
 
-// siteSource is the source for example.com: the site of that name.
-func siteSource(arg string) string {
-	if !strings.Contains(arg, "/") && strings.Contains(arg, ".") && !strings.HasPrefix(arg, ".") {
-		return siteURL(arg)
-	}
-	return arg
-}
-
-// nothingChosen is the error for a source with several skills, of which none was chosen.
 func nothingChosen(found *install.Found) error {
 	var names []string
 	for _, c := range found.Skills {
@@ -162,7 +157,6 @@ func nothingChosen(found *install.Found) error {
 	return fault(lookleap.CodeUsage, "the source has several skills: "+shown, "choose with --skill NAME or --all")
 }
 
-// choose returns the skills that the flags or the user at the terminal name.
 func (in *installer) choose(names []string, found *install.Found) (chosen []install.Candidate, err error) {
 	switch {
 	case len(found.Skills) == 0:

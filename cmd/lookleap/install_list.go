@@ -16,17 +16,13 @@ import (
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
-// installedValue is the value of a result about an installed skill.
 type installedValue struct {
+	dvs.Installation
 	Name         string           `json:"name"`
 	Directory    string           `json:"directory"`
 	ID           string           `json:"id,omitempty"`
 	Root         string           `json:"root,omitempty"`
-	Source       string           `json:"source"`
-	Ref          string           `json:"ref,omitempty"`
-	Commit       string           `json:"commit,omitempty"`
 	Agents       []string         `json:"agents"`
-	Signer       string           `json:"signer,omitempty"`
 	Paths        []string         `json:"paths,omitempty"`
 	Change       *dvs.Change      `json:"change,omitempty"`
 	Capabilities dvs.Capabilities `json:"capabilities"`
@@ -42,10 +38,8 @@ type approval struct {
 
 // entry returns the value and the result of an installed skill: from where it is, and where it is.
 func (in *installer) entry(e *dvs.LockedSkill, paths []string) (*installedValue, result) {
-	i := e.Installed
-	v := &installedValue{Name: cmp.Or(i.Name, e.Directory), Directory: e.Directory, ID: e.URL, Root: e.Root,
-		Source: i.Source, Ref: i.Ref,
-		Commit: i.Commit, Agents: append([]string{}, i.Agents...), Signer: i.Signer, Paths: paths,
+	v := &installedValue{Installation: *e.Installed, Name: cmp.Or(e.Installed.Name, e.Directory), Directory: e.Directory,
+		ID: e.URL, Root: e.Root, Agents: append([]string{}, e.Installed.Agents...), Paths: paths,
 		Capabilities: append(dvs.Capabilities{}, e.Capabilities...)}
 	from := v.Source
 	if v.Commit != "" {

@@ -198,7 +198,6 @@ type commandLine struct {
 	options options
 }
 
-// options are the flags that every command takes.
 type options struct {
 	hostflags.Flags
 	json    bool
@@ -328,7 +327,6 @@ func commonFlags() *flag.FlagSet {
 	return set
 }
 
-// allFlags is the union of the flags of all commands.
 func allFlags() *flag.FlagSet {
 	all := commonFlags()
 	for _, c := range commands() {

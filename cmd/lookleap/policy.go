@@ -230,7 +230,6 @@ func policyFlags(flags *flag.FlagSet) func() agentstxt.Options {
 // agentToken is the product token under which robots.txt is read, as an agent does.
 const agentToken = "lookleap"
 
-// judgePolicy judges an input as what it looks like: a URL or a file.
 func judgePolicy(ctx context.Context, s *session, arg string, o agentstxt.Options, paths []string) result {
 	if scheme, _, ok := strings.Cut(strings.ToLower(arg), "://"); ok && (scheme == "https" || scheme == "http") {
 		client := agentstxt.NewClient(s.host, o)
@@ -312,7 +311,14 @@ func showRobots(r result, robots *agentstxt.RobotsFile, paths []string) result {
 // signPolicies writes a file as a whole or not at all. In a pipeline it prints the file alone.
 func signPolicies(ctx context.Context, s *session, files []string, write bool) error {
 	if slices.Equal(files, []string{"-"}) && !s.options.json && !isTerminal(s.stdout) {
-		s.printer = filterPrinter{s.stdout, newPrinter(s.stderr, false, s.options.noColor)}
+		refused := newPrinter(s.stderr, false, s.options.noColor)
+		s.printer = func(r result) error {
+			if !r.OK {
+				return refused(r)
+			}
+			_, err := s.stdout.Write(r.product)
+			return err
+		}
 	}
 	if len(files) == 0 {
 		return usagef("give at least one file, or - for standard input")

@@ -19,15 +19,16 @@ import (
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
-type printer interface{ print(result) error }
+// printer writes one result after the other.
+type printer func(result) error
 
 // newPrinter returns the printer of a run. Colors and wrapped lines are for terminals.
 func newPrinter(w io.Writer, asJSON, noColor bool) printer {
 	if asJSON {
-		return jsonPrinter{w}
+		return jsonPrinter(w)
 	}
 	colour := !noColor && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && isTerminal(w)
-	return &textPrinter{w: w, colour: colour, width: widthOf(w, 0)}
+	return (&textPrinter{w: w, colour: colour, width: widthOf(w, 0)}).print
 }
 
 // isTerminal reports whether a person types what is read, or sees what is written.
@@ -46,35 +47,21 @@ func widthOf(w io.Writer, other int) int {
 	return other
 }
 
-// filterPrinter writes what a command in a pipeline made. Refusals go to the other printer.
-type filterPrinter struct {
-	w       io.Writer
-	refused printer
-}
-
-func (p filterPrinter) print(r result) error {
-	if !r.OK {
-		return p.refused.print(r)
-	}
-	_, err := p.w.Write(r.product)
-	return err
-}
-
 // jsonPrinter writes one object a line, which is harmless on a terminal too.
-type jsonPrinter struct{ w io.Writer }
-
-func (p jsonPrinter) print(r result) error {
-	if r.Findings == nil {
-		r.Findings = []lookleap.Finding{}
+func jsonPrinter(w io.Writer) printer {
+	return func(r result) error {
+		if r.Findings == nil {
+			r.Findings = []lookleap.Finding{}
+		}
+		var line bytes.Buffer
+		enc := json.NewEncoder(&line)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(r); err != nil {
+			return fmt.Errorf("writing a result: %w", err)
+		}
+		_, err := w.Write(append(escape(bytes.TrimSuffix(line.Bytes(), []byte("\n"))), '\n'))
+		return err
 	}
-	var line bytes.Buffer
-	enc := json.NewEncoder(&line)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(r); err != nil {
-		return fmt.Errorf("writing a result: %w", err)
-	}
-	_, err := p.w.Write(append(escape(bytes.TrimSuffix(line.Bytes(), []byte("\n"))), '\n'))
-	return err
 }
 
 // escape writes every rune that does not print as \u. JSON has such runes in strings only.
@@ -94,7 +81,6 @@ func escape(encoded []byte) []byte {
 	return out
 }
 
-// maxShown bounds what is shown of an input, in characters.
 const maxShown = 400
 
 // textPrinter writes for people: the answer, then what was found, then what the input is.
@@ -205,7 +191,6 @@ func wrapLine(line string, width int) string {
 	return b.String()
 }
 
-// columns returns how wide a text is, without the sequences that set colors.
 func columns(s string) int {
 	for _, sequence := range []string{green, red, plain} {
 		s = strings.ReplaceAll(s, sequence, "")

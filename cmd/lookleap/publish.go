@@ -23,11 +23,11 @@ import (
 )
 
 func publishCommand(flags *flag.FlagSet) action {
-	var origin, out, check, listen string
+	var origin, out, check, address string
 	flags.StringVar(&origin, "origin", "", "the `ORIGIN` that the site has, such as https://example.com")
 	flags.StringVar(&out, "out", "", "write into this `DIR`")
 	flags.StringVar(&check, "check", "", "write nothing, and compare with this `DIR`")
-	flags.StringVar(&listen, "serve", "", "serve the files at this `ADDRESS` of the loopback interface")
+	flags.StringVar(&address, "serve", "", "serve the files at this `ADDRESS` of the loopback interface")
 	return func(ctx context.Context, s *session, args []string) error {
 		u, err := domain.Parse(origin)
 		switch {
@@ -40,10 +40,16 @@ func publishCommand(flags *flag.FlagSet) action {
 		p := &publication{source: os.DirFS(args[0]), origin: u.Origin(), host: u.Host(), now: s.options.Now(),
 			old: os.DirFS(out)}
 		fail := s.judge(ctx, args[0], func(context.Context, string) result { return p.publish(out, check != "") })
-		if fail != nil || listen == "" || len(p.files) == 0 {
+		if fail != nil || address == "" || len(p.files) == 0 {
 			return fail
 		}
-		return s.serveFiles(ctx, listen, p)
+		l, err := listenLocally("--serve", address)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(s.stdout, "The files are at http://%[1]s. Try: lookleap doctor --dev %[1]s. "+
+			"Control-C ends the program.\n", l.Addr())
+		return webpage.Serve(ctx, l, p)
 	}
 }
 
@@ -61,7 +67,6 @@ type publishedFile struct {
 // listName is the file that lists what publish wrote, so that what is no longer published goes.
 const listName = ".lookleap-files"
 
-// publish builds all files, and writes or compares them.
 func (p *publication) publish(out string, check bool) result {
 	if err := p.build(); err != nil {
 		broken := &lookleap.Error{Code: lookleap.CodeIO, Err: err}
@@ -137,7 +142,6 @@ func (p *publication) differences(files []siteFile) (changed []string, err error
 	return changed, nil
 }
 
-// writeFiles writes the files that changed, and removes those that are no longer published.
 func writeFiles(out string, files []siteFile, changed []string) error {
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return err
@@ -159,17 +163,6 @@ func writeFiles(out string, files []siteFile, changed []string) error {
 		}
 	}
 	return nil
-}
-
-// serveFiles serves the files with their media types.
-func (s *session) serveFiles(ctx context.Context, address string, p *publication) error {
-	l, err := listen("--serve", address)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(s.stdout, "The files are at http://%[1]s. Try: lookleap doctor --dev %[1]s. "+
-		"Control-C ends the program.\n", l.Addr())
-	return webpage.Serve(ctx, l, p)
 }
 
 // ServeHTTP serves the files as a web server does that is set up by one of [publication.serverFiles].

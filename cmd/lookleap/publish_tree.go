@@ -28,7 +28,6 @@ type siteFile struct {
 	content   []byte
 }
 
-// publication is what a directory publishes at an origin.
 type publication struct {
 	source, old  fs.FS // the directory, and the files of an earlier run
 	origin, host string

@@ -30,7 +30,6 @@ type report struct {
 	entries []byte // of a lockfile
 }
 
-// reportFlags adds the flags of commands that report to continuous integration.
 func reportFlags(flags *flag.FlagSet) *report {
 	r := new(report)
 	flags.StringVar(&r.sarif, "sarif", "", "write the findings to this `FILE` as SARIF 2.1.0")
@@ -69,7 +68,6 @@ func (r *report) write(stdout io.Writer) error {
 	return errors.Join(errs...)
 }
 
-// exit returns the exit code for one input.
 func (r *result) exit() int {
 	switch {
 	case r.OK:
@@ -100,7 +98,6 @@ func (r *report) exit() int {
 	return exitAccepted
 }
 
-// reported is one finding with its place, for all forms of report.
 type reported struct {
 	lookleap.Finding
 	uri string // of a file of the checkout, or "" for what no file of it is about

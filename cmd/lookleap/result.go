@@ -47,7 +47,6 @@ type row struct{ label, text string }
 
 func (r *result) row(label, text string) { r.rows = append(r.rows, row{label, text}) }
 
-// linesOf returns a text as rows without labels.
 func linesOf(text string) (rows []row) {
 	for line := range strings.Lines(text) {
 		rows = append(rows, row{"", strings.TrimRight(line, "\r\n")})
@@ -55,7 +54,6 @@ func linesOf(text string) (rows []row) {
 	return rows
 }
 
-// accepted is the message of a result that has nothing better to say.
 const accepted = "accepted"
 
 // accept is the result of an input that is fine: its value for programs, and as rows for people.
@@ -118,7 +116,6 @@ func refuseCause(err error) result {
 	return r
 }
 
-// ioError is the error of a file that cannot be read or written.
 type ioError struct{ error }
 
 func (ioError) ReasonCode() lookleap.Code { return lookleap.CodeIO }
@@ -160,7 +157,6 @@ func (s *session) advise(r *result) {
 	}
 }
 
-// devCodes are the refusals of URLs that the development mode accepts.
 var devCodes = []lookleap.Code{lookleap.Code(domain.CodeNotHTTPS), lookleap.Code(domain.CodeIPHost),
 	lookleap.Code(domain.CodeSpecialHost)}
 

@@ -17,7 +17,6 @@ import (
 	"github.com/lookleap/lookleap/internal/htmlreport"
 )
 
-// The bounds of what one run reads.
 const (
 	maxFile    = 64 << 20 // bytes of a file, or of standard input
 	maxFetched = 4 << 20  // bytes of what a URL has
@@ -42,7 +41,6 @@ type session struct {
 	lineReader *bufio.Reader // of what that person types
 }
 
-// newSession returns a session with the network that the flags describe. Its error is wrong usage.
 func newSession(o options, stdin io.Reader, stdout, stderr io.Writer) (*session, error) {
 	host, err := o.NewHost()
 	if err != nil {
@@ -76,7 +74,6 @@ func (l look) guarded(ctx context.Context, input string) (r result) {
 	return l(ctx, input)
 }
 
-// show prints the result for an input.
 func (s *session) show(input string, r result) error {
 	r.Input = input
 	s.advise(&r)
@@ -93,7 +90,7 @@ func (s *session) show(input string, r result) error {
 	if s.options.html != "" {
 		s.pages = append(s.pages, reportOf(r, s.options.Now()))
 	}
-	return s.printer.print(r)
+	return s.printer(r)
 }
 
 func (s *session) each(ctx context.Context, inputs []string, look look) error {

@@ -26,18 +26,16 @@ func siteCommand(flags *flag.FlagSet) action {
 }
 
 type siteValue struct {
-	Policy   sitePolicy    `json:"policy"`
+	Policy struct {
+		State  string        `json:"state"`
+		Reason lookleap.Code `json:"reason"`
+	} `json:"policy"`
 	ANML     *siteANML     `json:"anml"`
 	Skills   []listedSkill `json:"skills"`
 	Endpoint string        `json:"endpoint"`
 	Refused  []siteRefusal `json:"refused"`
 
 	PublicSuffixList string `json:"publicSuffixList"`
-}
-
-type sitePolicy struct {
-	State  string        `json:"state"`
-	Reason lookleap.Code `json:"reason"`
 }
 
 type siteANML struct {
@@ -148,7 +146,7 @@ func (v *visit) policy(ctx context.Context, policies *agentstxt.Client) {
 		v.turnAway(v.check("policy", ""), err)
 		return
 	}
-	v.value.Policy = sitePolicy{p.State().String(), p.Reason()}
+	v.value.Policy.State, v.value.Policy.Reason = p.State().String(), p.Reason()
 	c := v.check("policy", v.value.Policy.State)
 	if p.State() == agentstxt.Restricted {
 		v.turnAway(c, &lookleap.Error{Code: p.Reason(), Err: p.Err()})

@@ -143,7 +143,7 @@ func TestSite(t *testing.T) {
 	door := opened(t, n).Args()
 
 	type found struct {
-		Policy   sitePolicy
+		Policy   struct{ State string }
 		ANML     *struct{ Actions, Asks, Notices []map[string]any }
 		Skills   []listedSkill
 		Endpoint string

@@ -77,7 +77,6 @@ type skillValue struct {
 	RootSource   string           `json:"rootSource,omitempty"`
 }
 
-// judgeSkills judges each input as what it looks like: a URL, a directory or a file.
 func judgeSkills(ctx context.Context, s *session, args []string, f *skillFlags) error {
 	loader, _, err := f.loader(s, dvs.Options{Profile: f.profile})
 	if err != nil {
@@ -129,7 +128,6 @@ func parseSkill(content []byte, profile dvs.Profile) result {
 	return accept(value, skillRows(value)...).with(findings...)
 }
 
-// lintSkill accepts a directory that agents would accept.
 func lintSkill(dir string, profile dvs.Profile) result {
 	name, err := filepath.Abs(dir)
 	if err != nil {

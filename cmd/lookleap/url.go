@@ -106,7 +106,6 @@ type wellknownValue struct {
 	Digest    string              `json:"digest"`
 }
 
-// judgeWellKnown accepts a URI whose document is there.
 func judgeWellKnown(ctx context.Context, client *wellknown.Client, raw string) result {
 	uri, err := wellknown.Parse(raw)
 	if err != nil {
