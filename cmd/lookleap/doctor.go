@@ -46,11 +46,8 @@ func skip(message string) diagnosis {
 
 func ok(message string, findings ...lookleap.Finding) diagnosis {
 	d := diagnosis{State: fine, Code: lookleap.CodeOK, Message: message, Findings: findings}
-	for _, f := range findings {
-		if f.Severity == lookleap.SeverityError {
-			d.State, d.Code, d.Message = wrong, f.Code, f.Message
-			break
-		}
+	if i := slices.IndexFunc(findings, isError); i >= 0 {
+		d.State, d.Code, d.Message = wrong, findings[i].Code, findings[i].Message
 	}
 	return d
 }
@@ -120,10 +117,9 @@ func examine(ctx context.Context, s *session, origin string) result {
 		}
 		d.Check = check.name
 		d.Findings = append([]lookleap.Finding{}, d.Findings...)
-		says := d.State + ": " + d.Message
-		r.row(d.Check, says)
+		text := d.State + ": " + d.Message
 		if d.State == wrong {
-			r.rows[len(r.rows)-1].text = d.State + " (" + string(d.Code) + ")" // the findings say what
+			text = d.State + " (" + string(d.Code) + ")" // the findings say what
 			if troubles++; troubles == 1 {
 				r.OK, r.Code = false, d.Code
 			}
@@ -131,6 +127,7 @@ func examine(ctx context.Context, s *session, origin string) result {
 				d.Snippet = fmt.Sprintf(form+"%.0[1]s%.0[2]s", u.Origin(), u.Host())
 			}
 		}
+		r.row(d.Check, text)
 		if d.Snippet != "" {
 			r.row("paste", d.Snippet)
 		}
@@ -139,12 +136,12 @@ func examine(ctx context.Context, s *session, origin string) result {
 			f.Message = d.Check + ": " + f.Message
 			r = r.with(f)
 		}
-		status := stateStatus[d.State]
-		r.checks = append(r.checks, htmlreport.Check{Name: d.Check, Status: status, Code: d.Code, Message: says,
-			Findings: d.Findings, Snippet: d.Snippet})
+		shown := htmlreport.Check{Name: d.Check, Status: stateStatus[d.State], Code: d.Code,
+			Message: d.State + ": " + d.Message, Findings: d.Findings, Snippet: d.Snippet}
+		r.checks = append(r.checks, shown)
 		if check.from != check.to {
-			r.picture.Edges = append(r.picture.Edges, htmlreport.Edge{From: check.from, To: check.to, Status: status,
-				Text: d.Check + ": " + says[len(d.State+": "):]})
+			r.picture.Edges = append(r.picture.Edges,
+				htmlreport.Edge{From: check.from, To: check.to, Status: shown.Status, Text: d.Check + ": " + d.Message})
 		}
 	}
 	r.Value = value

@@ -44,7 +44,6 @@ func (p *patient) policy(ctx context.Context) diagnosis {
 		agentstxt.Options{})...)
 }
 
-// robots reads the file that crawlers obey, and agents where they are told to.
 func (p *patient) robots(ctx context.Context) diagnosis {
 	resp, err := p.get(ctx, "/robots.txt", "text/plain")
 	switch {
@@ -64,7 +63,6 @@ func (p *patient) robots(ctx context.Context) diagnosis {
 	return ok("the file can be obeyed", file.Findings()...)
 }
 
-// access asks the site's own policy whether agents may read what the site publishes for them.
 func (p *patient) access(ctx context.Context) diagnosis {
 	if len(p.found) == 0 {
 		return notThere("nothing is published for agents to read")

@@ -190,7 +190,8 @@ func leaves(from, to domain.URL, path string) error {
 func withoutLogin(path string) string { return "let everyone read " + path + " without a login" }
 
 // wall matches what the services that keep bots away answer.
-var wall = regexp.MustCompile(`(?i)just a moment|attention required|checking your browser|enable javascript and cookies|` +
+var wall = regexp.MustCompile(`(?i)just a moment|attention required|checking your browser|` +
+	`enable javascript and cookies|` +
 	`verify you are (a )?human|captcha|_incapsula_|ddos-guard|px-captcha|datadome|request unsuccessful|` +
 	`access denied.{0,200}reference`)
 

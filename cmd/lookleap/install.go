@@ -244,15 +244,11 @@ func (in *installer) hook(_ context.Context, args []string) error {
 	}
 	changed, installed := in.changedSkills(call.Directory)
 	message := hookMessage(changed, installed)
-	if len(changed) > 0 {
-		in.s.refused++
-	}
 	switch tool, input := call.Tool, call.Input; {
 	case call.Event == "PreToolUse" || call.CopilotTool != "":
 		if call.CopilotTool != "" {
 			tool, input = call.CopilotTool, call.CopilotInput
 		}
-		in.s.refused = 0 // the answer says it, and agents take another exit code for a fault of the hook
 		decision := map[string]string{"permissionDecision": "deny", "permissionDecisionReason": message}
 		switch {
 		case !slices.ContainsFunc(changed, func(c changedSkill) bool { return c.usedBy(tool, input) }):
@@ -263,7 +259,6 @@ func (in *installer) hook(_ context.Context, args []string) error {
 		decision["hookEventName"] = call.Event
 		return json.NewEncoder(in.s.stdout).Encode(map[string]any{"hookSpecificOutput": decision})
 	case call.Event == "SessionStart":
-		in.s.refused = 0
 		if len(changed) == 0 {
 			return nil
 		}
@@ -271,6 +266,8 @@ func (in *installer) hook(_ context.Context, args []string) error {
 			"hookSpecificOutput": map[string]string{"hookEventName": call.Event,
 				"additionalContext": message + " Do not read or use them."}})
 	}
+	// Agents take an exit code other than 0 for a fault of the hook, so it is for people only.
+	in.s.refused = len(changed)
 	_, err := io.WriteString(in.s.stdout, message+"\n")
 	return err
 }

@@ -77,7 +77,8 @@ func (in *installer) list(_ context.Context, args []string) error {
 		return usagef("list takes no names")
 	}
 	return in.check(nil, func(r *result, c *install.Check) {
-		if r.Message = "as installed"; !c.OK() {
+		r.Message = "as installed"
+		if !c.OK() {
 			r.Message = "changed since it was installed: see lookleap skill verify"
 		}
 	})
@@ -215,7 +216,6 @@ func (in *installer) why(ctx context.Context, args []string) error {
 	})
 }
 
-// explain says who vouches for a skill, and what the user agreed to.
 func (in *installer) explain(ctx context.Context, loader *dvs.Loader, lock *dvs.Lockfile, name string) result {
 	e, err := install.Find(lock, name)
 	if err != nil {

@@ -194,7 +194,6 @@ func readLocal(name string) (map[string][]byte, error) {
 	return dvs.ReadArchive(f, dvs.Limits{})
 }
 
-// published locks files as what their publisher serves.
 func (l *locker) published(rules dvs.Rules, files map[string][]byte) result {
 	u, err := dvs.ParseSkillURL(l.url, rules)
 	if err != nil {

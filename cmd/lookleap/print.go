@@ -19,7 +19,6 @@ import (
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
-// printer writes one result after the other.
 type printer func(result) error
 
 // newPrinter returns the printer of a run. Colors and wrapped lines are for terminals.

@@ -341,7 +341,8 @@ const prefersJSON = `"anml\+json(;q=1(\.0*)?)? *(,|$)"`
 func (p *publication) serverFiles() []siteFile {
 	var nginx, apache, headers bytes.Buffer
 	fmt.Fprint(&nginx, "# Include it in the server block.\n")
-	fmt.Fprint(&apache, "# AllowOverride FileInfo\n<IfModule mod_rewrite.c>\nRewriteEngine On\nRewriteCond %{HTTP_ACCEPT} "+prefersJSON+
+	fmt.Fprint(&apache, "# AllowOverride FileInfo\n<IfModule mod_rewrite.c>\n"+
+		"RewriteEngine On\nRewriteCond %{HTTP_ACCEPT} "+prefersJSON+
 		"\nRewriteRule ^\\.well-known/anml$ .well-known/anml.json [L]\n</IfModule>\n")
 	fmt.Fprint(&headers, "# For Netlify and Cloudflare Pages\n")
 	byName := map[string]bool{}

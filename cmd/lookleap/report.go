@@ -270,7 +270,8 @@ func (all *report) sarifLog() object {
 			}
 			one := object{
 				"ruleId": f.Code, "ruleIndex": indexOf[f.Code], "level": f.level("note"), "message": object{"text": f.text()},
-				"partialFingerprints": object{"lookleap/v1": lookleap.Digest(fmt.Appendf(nil, "%s\n%s\n%s", f.Code, f.uri, f.Message))},
+				"partialFingerprints": object{
+					"lookleap/v1": lookleap.Digest(fmt.Appendf(nil, "%s\n%s\n%s", f.Code, f.uri, f.Message))},
 			}
 			if f.uri != "" {
 				place := object{"artifactLocation": object{"uri": f.uri}}

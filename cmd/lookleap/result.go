@@ -163,10 +163,7 @@ var devCodes = []lookleap.Code{lookleap.Code(domain.CodeNotHTTPS), lookleap.Code
 // fixOf returns the fix of a fault in the URL or the network, "" for other faults.
 func (s *session) fixOf(r *result) string {
 	const ownServer = "if this is a server of your own, add --dev"
-	text := ""
-	if r.cause != nil {
-		text = r.cause.Error()
-	}
+	text := fmt.Sprint(r.cause)
 	port, err := strconv.ParseUint(r.Input, 10, 16)
 	switch {
 	case !s.options.Dev && slices.Contains(devCodes, r.Code) && hostflags.NeedsDev(r.Input):
@@ -221,10 +218,11 @@ func adviceConnection(err error) string {
 }
 
 var connectionFixes = map[lookleap.Code]string{
-	lookleap.CodeConnRefused:    "start the server, and let it listen on this port",
-	lookleap.CodeConnReset:      "find out why the server, or a firewall before it, ends connections",
-	lookleap.CodeTimeout:        "find out why the server, or a firewall before it, does not answer",
-	lookleap.CodeTLS:            "let the server send a certificate for this name, with the whole chain, that has not expired",
+	lookleap.CodeConnRefused: "start the server, and let it listen on this port",
+	lookleap.CodeConnReset:   "find out why the server, or a firewall before it, ends connections",
+	lookleap.CodeTimeout:     "find out why the server, or a firewall before it, does not answer",
+	lookleap.CodeTLS: "let the server send a certificate for this name, with the whole chain, " +
+		"that has not expired",
 	lookleap.CodeTLSTooOld:      "switch on TLS 1.2 or 1.3",
 	lookleap.CodeTruncated:      "let the server send complete responses",
 	lookleap.CodeBlockedAddress: "publish public addresses in DNS; for a machine of your own use --dev or --allow-private",

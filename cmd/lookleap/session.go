@@ -28,7 +28,7 @@ type session struct {
 	options  options
 	host     *lookleap.Host
 	close    func()
-	stdin    io.Reader // nil once it was read
+	stdin    io.Reader // read once, which parseLine sees to
 	stdout   io.Writer
 	stderr   io.Writer
 	printer  printer
@@ -121,11 +121,7 @@ func (s *session) words(ctx context.Context, words []string, look look) error {
 }
 
 func (s *session) lines(ctx context.Context, _ []string, look look) error {
-	in, err := s.takeStdin()
-	if err != nil {
-		return err
-	}
-	lines := bufio.NewScanner(in)
+	lines := bufio.NewScanner(s.stdin)
 	lines.Buffer(nil, maxWord)
 	lines.Split(splitLines)
 	judged := 0
@@ -179,11 +175,7 @@ func (s *session) content(judge func(content []byte) result) look {
 func (s *session) read(ctx context.Context, name string) ([]byte, error) {
 	switch {
 	case name == "-":
-		in, err := s.takeStdin()
-		if err != nil {
-			return nil, err
-		}
-		return readAll(in)
+		return readAll(s.stdin)
 	case !strings.Contains(name, "://"):
 		return readFile(name)
 	}
@@ -222,14 +214,4 @@ func readAll(in io.Reader) ([]byte, error) {
 		return nil, fault(lookleap.CodeTooLarge, fmt.Sprintf("it is larger than %d bytes", maxFile), "")
 	}
 	return content, nil
-}
-
-// takeStdin returns standard input, once.
-func (s *session) takeStdin() (io.Reader, error) {
-	if s.stdin == nil {
-		return nil, usagef("- may be given once: standard input is read only once")
-	}
-	in := s.stdin
-	s.stdin = nil
-	return in, nil
 }
