@@ -40,6 +40,12 @@ func newWard(t *testing.T, n *lookleaptest.Internet, name string) *ward {
 	w.skill(t, goodSkill)
 	w.File("/.well-known/agent-skills/refund/rules.md", "text/markdown", "# Rules\n")
 	w.File("/.well-known/aiip", "application/json", `{"endpoint":"ai://`+name+`/pay","jwks":"`+w.origin+`/keys.json","scopes":["pay"]}`)
+	w.File("/keys.json", "application/jwk-set+json", keySet(t))
+	return w
+}
+
+func keySet(t *testing.T) string {
+	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
@@ -48,8 +54,7 @@ func newWard(t *testing.T, n *lookleaptest.Internet, name string) *ward {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.File("/keys.json", "application/jwk-set+json", string(ring.JWKS()))
-	return w
+	return string(ring.JWKS())
 }
 
 func (w *ward) policy(t *testing.T, rules string) {

@@ -3,9 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -15,7 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lookleap/lookleap/aiuri"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/internal/test/enginetest"
 	"github.com/lookleap/lookleap/lookleaptest"
@@ -25,14 +21,6 @@ import (
 func sourceDir(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ring, err := aiuri.NewKeyRing(aiuri.SigningKey{ID: "1", Private: key}, aiuri.KeyRingOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
 	for name, text := range map[string]string{
 		"agents.txt": "/admin DISALLOW\n",
 		"page.xml": `<?xml version="1.0" encoding="UTF-8"?><anml xmlns="` + anml.Namespace + `" version="1.0" role="service"><head><title>Ferries</title></head>` +
@@ -42,7 +30,7 @@ func sourceDir(t *testing.T) string {
 		"skills/greet/SKILL.md":  "---\nname: greet\ndescription: Greets.\n---\n# Greet\n",
 		"trust.yaml":             "days: 90\npartners:\n  - domain: partner.example\n    tier: full\n    scope: [body]\n",
 		"ai.yaml":                "endpoint: ai://published.example/pay\nscopes: [pay]\n",
-		"keys.json":              string(ring.JWKS()),
+		"keys.json":              keySet(t),
 	} {
 		writeFile(t, filepath.Join(dir, name), text)
 	}
