@@ -108,8 +108,8 @@ func discoverAIIP(ctx context.Context, discoverer *aiuri.Discoverer, page string
 		Confirmed: found.Confirmed, Document: found.DocumentOrigin, Scopes: []string{},
 	}
 	for _, c := range found.Candidates {
-		value.Candidates = append(value.Candidates, map[string]string{"source": fmt.Sprint(c.Source),
-			"endpoint": c.Endpoint.String()})
+		value.Candidates = append(value.Candidates,
+			map[string]string{"source": fmt.Sprint(c.Source), "endpoint": c.Endpoint.String()})
 	}
 	if found.Document != nil {
 		value.JWKS = found.Document.JWKS

@@ -119,11 +119,12 @@ func judgeANML(content []byte, o anmlOptions) result {
 			plaintext.Plural(s.Actions, "action", "actions"),
 			plaintext.Plural(s.Asks, "ask", "asks"), plaintext.Plural(s.Informs, "inform", "informs")))
 	}
-	r.Findings = doc.Findings()
+	findings := doc.Findings()
 	if o.lint {
-		r.Findings = anml.Lint(doc)
+		findings = anml.Lint(doc)
 	}
-	for _, f := range r.Findings {
+	r = r.with(findings...) // a copy, which advise may change
+	for _, f := range findings {
 		value.Counts[f.Severity.String()]++
 	}
 	if value.Output, err = anmlForms[o.to](doc); err != nil {

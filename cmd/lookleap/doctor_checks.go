@@ -40,8 +40,8 @@ func (p *patient) policy(ctx context.Context) diagnosis {
 	case resp == nil:
 		return notThere("there is no policy, so agents may read everything")
 	}
-	return ok("the policy can be obeyed", agentstxt.Lint(resp.Body, resp.Header.Get("Content-Type"),
-		agentstxt.Options{})...)
+	findings := agentstxt.Lint(resp.Body, resp.Header.Get("Content-Type"), agentstxt.Options{})
+	return ok("the policy can be obeyed", findings...)
 }
 
 func (p *patient) robots(ctx context.Context) diagnosis {
@@ -269,8 +269,8 @@ func (p *patient) endpoint(ctx context.Context) diagnosis {
 	case err != nil:
 		return ill(err, fix)
 	case resp == nil:
-		return ill(fault(wellknown.CodeAbsent, fmt.Sprintf("the descriptor names keys at %s, and there are none",
-			found.Document.JWKS), ""), fix)
+		message := "the descriptor names keys at " + found.Document.JWKS + ", and there are none"
+		return ill(fault(wellknown.CodeAbsent, message, ""), fix)
 	}
 	keys, err := aiuri.ParseKeySet(resp.Body)
 	if err == nil && keys.Len() == 0 {

@@ -128,7 +128,7 @@ func judgeWellKnown(ctx context.Context, client *wellknown.Client, raw string) r
 		return r
 	}
 	value.State, value.Result = found.State.String(), found
-	r := result{Code: found.Code, Message: found.Code.Title(), Verdict: found.Verdict, Findings: found.Findings}
+	r := result{Code: found.Code, Message: found.Code.Title(), Verdict: found.Verdict}.with(found.Findings...)
 	r.row("name", fmt.Sprintf("%s (%s)", uri.Name, entry.Status))
 	r.row("state", value.State)
 	if found.MediaType != "" {
