@@ -120,9 +120,10 @@ func examine(ctx context.Context, s *session, origin string) result {
 		text := d.State + ": " + d.Message
 		if d.State == wrong {
 			text = d.State + " (" + string(d.Code) + ")" // the findings say what
-			if troubles++; troubles == 1 {
+			if r.OK {
 				r.OK, r.Code = false, d.Code
 			}
+			troubles++
 			if form := snippets[d.Check]; d.Snippet == "" && form != "" {
 				d.Snippet = fmt.Sprintf(form+"%.0[1]s%.0[2]s", u.Origin(), u.Host())
 			}

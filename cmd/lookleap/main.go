@@ -93,7 +93,6 @@ func misused(stderr io.Writer, topic string, err error) int {
 	return exitUsage
 }
 
-// usageError is a command line that cannot be carried out.
 type usageError string
 
 func (e usageError) Error() string             { return string(e) }
@@ -142,7 +141,6 @@ func commands() []command {
 	return all
 }
 
-// command is one thing that lookleap can look at.
 type command struct {
 	page
 	name  string

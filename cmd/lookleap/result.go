@@ -88,7 +88,8 @@ func refuse(err error) result {
 		message, fix, _ := strings.Cut(err.Error(), " ("+string(r.Code)+")") // which is shown next to it
 		r.Message, f.Fix = message, cmp.Or(f.Fix, strings.TrimPrefix(fix, "; "))
 	}
-	if f.Message = r.Message; bad != nil || f.Fix != "" || f.Line > 0 {
+	f.Message = r.Message
+	if bad != nil || f.Fix != "" || f.Line > 0 {
 		r = r.with(f)
 	}
 	return r
