@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,51 +15,28 @@ import (
 	"github.com/lookleap/lookleap/anml/agent"
 	"github.com/lookleap/lookleap/anmltrust"
 	"github.com/lookleap/lookleap/contrib/hostflags"
+	"github.com/lookleap/lookleap/dvs"
 	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/plaintext"
 	"github.com/lookleap/lookleap/wellknown"
 )
 
-// check is one thing that a doctor looks at.
-type check struct {
-	name string
-	run  func(context.Context) diagnosis
-}
-
-func (p *patient) checks() []check {
-	return []check{
-		{"address", p.address},
-		{"connection", p.connection},
-		{"agents.txt", p.policy},
-		{"robots.txt", p.robots},
-		{"anml", p.document},
-		{"claims", p.claims},
-		{"trust record", p.trustRecord},
-		{"trust manifest", p.manifest},
-		{"skills", p.skills},
-		{"ai endpoint", p.endpoint},
-		{"access", p.access},
-	}
-}
-
 const fixServer = "let the server answer with 200 and the document, or with 404 if there is none"
 
 const fixDocument = "correct the document: lookleap anml FILE --lint shows each fault"
 
-// The paths of what a site can publish.
 const (
-	policyPath   = "/agents.txt"
-	robotsPath   = "/robots.txt"
 	anmlPath     = "/.well-known/anml"
 	manifestPath = "/.well-known/anml-trust"
+	aiipPath     = "/.well-known/aiip"
+	keysPath     = "/.well-known/jwks.json"
 )
 
-// policy lints the file that agents would obey, hash and all.
 func (p *patient) policy(ctx context.Context) diagnosis {
-	resp, err := p.get(ctx, policyPath, "text/plain")
+	resp, err := p.get(ctx, "/agents.txt", "text/plain")
 	switch {
 	case err != nil:
-		return ill(err, fixFor(err, fixServer))
+		return ill(err, fixServer)
 	case resp == nil:
 		return notThere("there is no policy, so agents may read everything")
 	}
@@ -66,14 +44,15 @@ func (p *patient) policy(ctx context.Context) diagnosis {
 	return ok("the policy can be obeyed", findings...)
 }
 
-// robots reads the file that crawlers obey, and agents where they are told to.
 func (p *patient) robots(ctx context.Context) diagnosis {
-	resp, err := p.get(ctx, robotsPath, "text/plain")
+	resp, err := p.get(ctx, "/robots.txt", "text/plain")
 	switch {
 	case err != nil && lookleap.CodeOf(err) == lookleap.CodeSoft404:
-		return ill(err, fixFor(err, fixServer))
+		return ill(err, fixServer)
 	case err != nil: // RFC 9309 section 2.3.1.4: an unreachable file closes the site
-		return ill(err, "answer 200 with the file, or 404: crawlers read another status as a site that is closed")
+		d := ill(err, "")
+		d.Findings[0].Fix = "answer 200 with the file, or 404: crawlers read another status as a site that is closed"
+		return d
 	case resp == nil:
 		return notThere("there is no robots.txt, so crawlers may read everything")
 	}
@@ -84,10 +63,6 @@ func (p *patient) robots(ctx context.Context) diagnosis {
 	return ok("the file can be obeyed", file.Findings()...)
 }
 
-// agentToken is the name under which the site is visited as an agent does.
-const agentToken = "lookleap"
-
-// access asks the site's own policy whether agents may read what the site publishes for them.
 func (p *patient) access(ctx context.Context) diagnosis {
 	if len(p.found) == 0 {
 		return notThere("nothing is published for agents to read")
@@ -98,25 +73,24 @@ func (p *patient) access(ctx context.Context) diagnosis {
 		d, err := agents.Decide(ctx, p.url.Origin()+path)
 		switch {
 		case err != nil:
-			return ill(err, fixFor(err, fixServer))
+			return ill(err, fixServer)
 		case d.Allowed:
 			continue
 		case d.Line == 0: // reported where the file is judged
 			return skip("a broken agents.txt or robots.txt closes the whole site")
 		}
-		f := lookleap.Finding{Severity: lookleap.SeverityError, Code: d.Code, Message: "the site's own rules close " + path + " to agents",
-			Fix: "add the line \"" + path + " ALLOW\" to agents.txt and \"Allow: " + path + "\" to robots.txt"}
-		f.Message += fmt.Sprintf(": the rule %s in line %d", plaintext.Quote(d.Rule, 100), d.Line)
-		findings = append(findings, f)
+		findings = append(findings, lookleap.Finding{Code: d.Code,
+			Message: fmt.Sprintf("the site's own rules close %s to agents: the rule %s in line %d", path,
+				plaintext.Quote(d.Rule, 100), d.Line),
+			Fix: "add the line \"" + path + " ALLOW\" to agents.txt and \"Allow: " + path + "\" to robots.txt"})
 	}
 	return ok("agents may read what is published for them", findings...)
 }
 
-// document reads the ANML document in both forms and compares them.
 func (p *patient) document(ctx context.Context) diagnosis {
 	xml, err := p.anml(ctx, anml.XML)
 	if err != nil {
-		return ill(err, fixFor(err, fixDocument))
+		return ill(err, fixDocument)
 	}
 	if xml == nil {
 		return notThere("there is no ANML document at " + anmlPath)
@@ -124,25 +98,20 @@ func (p *patient) document(ctx context.Context) diagnosis {
 	p.found = append(p.found, anmlPath)
 	json, err := p.anml(ctx, anml.JSON)
 	if err != nil {
-		return ill(err, fixFor(err, fixDocument))
+		return ill(err, fixDocument)
 	}
 	findings := anml.Lint(xml)
-	message := "the document reads well in both forms"
 	switch {
+	case xml.Format() == anml.JSON:
+		return ok("the document reads well; it is served as JSON only", findings...)
 	case json == nil || json.Format() != anml.JSON:
-		message = "the document reads well; it is served as XML only"
-		if xml.Format() == anml.JSON {
-			message = "the document reads well; it is served as JSON only"
-		}
-	case xml.Format() != anml.XML:
-		message = "the document reads well; it is served as JSON only"
+		return ok("the document reads well; it is served as XML only", findings...)
 	case !anml.Equal(xml, json):
-		findings = append(findings, lookleap.Finding{
-			Code: lookleap.CodeConflict, Message: "the two forms of the document say different things",
-			Fix: "make both from one page, as lookleap publish does",
-		})
+		findings = append(findings, lookleap.Finding{Code: lookleap.CodeConflict,
+			Message: "the two forms of the document say different things",
+			Fix:     "make both from one page, as lookleap publish does"})
 	}
-	return ok(message, findings...)
+	return ok("the document reads well in both forms", findings...)
 }
 
 // anml reads the document in one form; nil when there is none.
@@ -155,7 +124,8 @@ func (p *patient) anml(ctx context.Context, f anml.Format) (*anml.Document, erro
 	if registrable, ok := domain.Registrable(p.url.Host()); ok {
 		self = append(self, registrable)
 	}
-	return anml.Parse(resp.Header.Get("Content-Type"), resp.Body, anml.ReadOptions{Role: anml.RoleService, WellKnown: true, Self: self})
+	return anml.Parse(resp.Header.Get("Content-Type"), resp.Body,
+		anml.ReadOptions{Role: anml.RoleService, WellKnown: true, Self: self})
 }
 
 // claims asks, as an agent does, whether the sites for which the document speaks have agreed.
@@ -179,9 +149,10 @@ func (p *patient) claims(ctx context.Context) diagnosis {
 	parties := page.Parties()
 	for _, party := range parties {
 		if party.Err != nil {
-			findings = append(findings, lookleap.Finding{Severity: lookleap.SeverityError, Code: lookleap.CodeOf(party.Err),
-				Message: "agents ignore what the document says for " + plaintext.Quote(party.Domain, 253) + ": " + refuse(party.Err).Message,
-				Fix:     "let that site name " + p.url.Host() + " in its trust manifest, or take its part out of the document"})
+			findings = append(findings, lookleap.Finding{Code: lookleap.CodeOf(party.Err),
+				Message: "agents ignore what the document says for " + plaintext.Quote(party.Domain, 253) + ": " +
+					refuse(party.Err).Message,
+				Fix: "let that site name " + p.url.Host() + " in its trust manifest, or take its part out of the document"})
 		}
 	}
 	return ok(plaintext.Plural(len(parties), "site is spoken for", "sites are spoken for"), findings...)
@@ -202,7 +173,7 @@ func (p *patient) record(ctx context.Context) (*anmltrust.Record, *lookleap.DNSA
 		case err != nil:
 			return nil, nil, err
 		case found != nil:
-			return nil, nil, coded{agentstxt.CodeDuplicate, errors.New("there are several records with v=anml1")}
+			return nil, nil, fault(agentstxt.CodeDuplicate, "there are several records with v=anml1", "")
 		}
 		found = record
 	}
@@ -210,11 +181,8 @@ func (p *patient) record(ctx context.Context) (*anmltrust.Record, *lookleap.DNSA
 }
 
 func (p *patient) trustRecord(ctx context.Context) diagnosis {
-	if p.dev {
-		return skip("not looked up in development mode")
-	}
-	if p.named {
-		return skip("not looked up: --connect names the server")
+	if why := p.unlooked(); why != "" {
+		return skip(why)
 	}
 	record, answer, err := p.record(ctx)
 	switch {
@@ -223,16 +191,14 @@ func (p *patient) trustRecord(ctx context.Context) diagnosis {
 	case record == nil:
 		return notThere("no server is authorized to speak for the site")
 	}
-	if err := record.Check(p.url.Host()); err != nil {
+	findings, err := anmltrust.LintRecord(p.url.Host(), answer)
+	if err = cmp.Or(record.Check(p.url.Host()), err); err != nil {
 		return ill(err, "publish the record as lookleap record prints it")
 	}
-	findings, err := anmltrust.LintRecord(p.url.Host(), answer)
-	if err != nil {
-		return ill(err, "")
-	}
 	if record.Query != "" { // without a question it may well answer 400
-		if _, err := p.read(ctx, record.Query, "application/json"); err != nil && lookleap.CodeOf(err) != agentstxt.CodeStatus {
-			return ill(err, fixFor(err, "let the query endpoint answer, or take it out of the record"))
+		if _, err := p.read(ctx, record.Query, "application/json"); err != nil &&
+			lookleap.CodeOf(err) != agentstxt.CodeStatus {
+			return ill(err, "let the query endpoint answer, or take it out of the record")
 		}
 	}
 	return ok(record.String(), append(findings, unvalidated(answer)...)...)
@@ -250,16 +216,14 @@ func (p *patient) manifest(ctx context.Context) diagnosis {
 	resp, err := p.read(ctx, url, anmltrust.ManifestMediaType)
 	switch {
 	case err != nil:
-		return ill(err, fixFor(err, fixServer))
+		return ill(err, fixServer)
 	case resp == nil && p.dev:
 		return notThere("there is none at " + manifestPath)
 	case resp == nil:
-		return ill(coded{wellknown.CodeAbsent, errors.New("the record names a manifest that is not there")},
+		return ill(fault(wellknown.CodeAbsent, "the record names a manifest that is not there", ""),
 			"publish the manifest, or take it out of the record")
 	}
-	if path, here := strings.CutPrefix(url, p.url.Origin()); here {
-		p.found = append(p.found, path)
-	}
+	p.publishes(url)
 	findings, err := anmltrust.LintManifest(resp.Body, p.url.Host(), p.host.Time())
 	if err != nil {
 		return ill(err, "make it again with lookleap publish")
@@ -271,20 +235,17 @@ func (p *patient) manifest(ctx context.Context) diagnosis {
 		if p.url.Host() == hostflags.DevName && m.Site != hostflags.DevName {
 			for i := range findings {
 				findings[i].Fix = "examine the site under the name that it will have: lookleap doctor --dev --connect " +
-					strings.TrimPrefix(strings.TrimPrefix(p.devServer, "https://"), "http://") + " https://" + m.Site
+					strings.TrimPrefix(strings.TrimPrefix(p.s.options.DevServer(), "https://"), "http://") + " https://" + m.Site
 			}
 		}
 	}
 	if resp.MediaType != anmltrust.ManifestMediaType {
-		findings = append(findings, lookleap.Finding{
-			Code: lookleap.CodeMediaType, Message: "the manifest is served with another media type",
-			Fix: "serve it as " + anmltrust.ManifestMediaType,
-		})
+		findings = append(findings, lookleap.Finding{Code: lookleap.CodeMediaType,
+			Message: "the manifest is served with another media type", Fix: "serve it as " + anmltrust.ManifestMediaType})
 	}
 	return ok("the manifest speaks for the site", findings...)
 }
 
-// endpoint discovers the AI endpoint, and reads the keys with which its results are signed.
 func (p *patient) endpoint(ctx context.Context) diagnosis {
 	found, err := aiuri.NewDiscoverer(p.host, aiuri.DiscovererOptions{DNS: true}).Discover(ctx, p.url.Origin()+"/")
 	switch {
@@ -297,7 +258,7 @@ func (p *patient) endpoint(ctx context.Context) diagnosis {
 	}
 	findings := append(aiuri.Lint(found), found.Findings...)
 	if found.DocumentOrigin == p.url.Origin() {
-		p.found = append(p.found, "/.well-known/aiip")
+		p.found = append(p.found, aiipPath)
 	}
 	if found.Document == nil || found.Document.JWKS == "" {
 		return ok(found.Endpoint.String(), findings...)
@@ -306,36 +267,100 @@ func (p *patient) endpoint(ctx context.Context) diagnosis {
 	resp, err := p.read(ctx, found.Document.JWKS, "application/jwk-set+json, application/json")
 	switch {
 	case err != nil:
-		return ill(err, fixFor(err, fix))
+		return ill(err, fix)
 	case resp == nil:
-		return ill(coded{wellknown.CodeAbsent, fmt.Errorf("the descriptor names keys at %s, and there are none", found.Document.JWKS)}, fix)
+		message := "the descriptor names keys at " + found.Document.JWKS + ", and there are none"
+		return ill(fault(wellknown.CodeAbsent, message, ""), fix)
 	}
 	keys, err := aiuri.ParseKeySet(resp.Body)
+	if err == nil && keys.Len() == 0 {
+		err = fault(aiuri.CodeBadKeySet, "the key set has no key with which a result can be verified", "")
+	}
 	if err != nil {
 		return ill(err, fix)
-	}
-	if keys.Len() == 0 {
-		return ill(coded{aiuri.CodeBadKeySet, errors.New("the key set has no key with which a result can be verified")}, fix)
 	}
 	return ok(found.Endpoint.String(), append(findings, keys.Findings()...)...)
 }
 
-// snippets are what to paste for a check that found something wrong, %s is the origin and %[2]s
-// the host.
-var snippets = map[string]string{
-	"agents.txt":     "lookleap agentstxt sign agents.txt --write",
-	"anml":           "lookleap anml page.xml --lint",
-	"trust record":   `_anml.%[2]s. 3600 IN TXT "v=anml1; manifest=%[1]s/.well-known/anml-trust"`,
-	"trust manifest": "lookleap manifest anml-trust.json --site %[2]s",
-	"skills":         `{"skills":[{"name":"NAME","description":"WHAT IT IS FOR","files":["SKILL.md"]}]}`,
-	"ai endpoint":    `{"endpoint":"ai://%[2]s/PATH","jwks":"%[1]s/.well-known/jwks.json"}`,
+const maxExamined = 50
+
+// skills lists the index and the sitemaps, as agents do, and loads each skill of this site.
+func (p *patient) skills(ctx context.Context) diagnosis {
+	loader := dvs.NewLoader(p.host, dvs.Options{})
+	if _, err := loader.Roots().Register(p.url.Origin()+"/", dvs.ByUser); err != nil {
+		return ill(err, "")
+	}
+	var findings []lookleap.Finding
+	count, broken := 0, 0
+	for entry, err := range loader.Discover(ctx, p.url.Origin()+"/") {
+		var skipped *dvs.Skipped
+		switch {
+		case errors.As(err, &skipped):
+			findings = append(findings, skipped.Finding)
+			continue
+		case err != nil:
+			return ill(err, fixServer)
+		}
+		count++
+		p.publishes(entry.Source)
+		if entry.Foreign() || count > maxExamined {
+			continue
+		}
+		problems := p.skill(ctx, loader, entry)
+		if slices.ContainsFunc(problems, isError) {
+			broken++
+		}
+		findings = append(findings, problems...)
+	}
+	message := plaintext.Plural(count, "skill is listed", "skills are listed")
+	switch {
+	case count == 0 && len(findings) == 0:
+		return notThere("no skills are listed")
+	case count == 0: // what spoils every listing is more than a warning
+		findings[0].Severity = lookleap.SeverityError
+		findings[0].Fix = cmp.Or(findings[0].Fix, "publish an index as lookleap publish writes it")
+	case count > maxExamined:
+		message += fmt.Sprintf(", and the first %d were loaded", maxExamined)
+	case broken == 0:
+		message += ", and those of this site load"
+	}
+	return ok(message, findings...)
 }
 
-// snippet returns what to paste for a check.
-func (p *patient) snippet(check string) string {
-	form := snippets[check]
-	if form == "" {
-		return ""
+func (p *patient) skill(ctx context.Context, loader *dvs.Loader, entry dvs.Listing) []lookleap.Finding {
+	name := "the skill " + plaintext.Quote(entry.Name, 64) + ": "
+	broken := func(err error) []lookleap.Finding {
+		r := refuse(err)
+		fix := ""
+		for _, f := range r.Findings {
+			fix = cmp.Or(fix, f.Fix)
+		}
+		if at, err := p.read(ctx, entry.Skill.ServedFrom(), "text/markdown, application/octet-stream"); err != nil {
+			if fault := (*lookleap.Error)(nil); errors.As(err, &fault) { // the cause, in the publisher's words
+				fix = cmp.Or(fault.Fix, fix)
+			}
+		} else if at == nil {
+			fix = "publish the file " + entry.Skill.ServedFrom() + ", or take the skill out of the index"
+		}
+		return []lookleap.Finding{{Code: r.Code, Message: name + r.Message,
+			Fix: cmp.Or(fix, "correct the skill, and run lookleap skill on its directory")}}
 	}
-	return fmt.Sprintf(form+"%.0[1]s%.0[2]s", p.url.Origin(), p.url.Host())
+	loaded, err := loader.LoadListing(ctx, entry)
+	if err != nil {
+		return broken(err)
+	}
+	p.publishes(entry.Skill.ServedFrom())
+	bundle, err := loaded.Bundle(ctx, entry.Files...)
+	if err != nil {
+		return broken(err)
+	}
+	var findings []lookleap.Finding
+	for _, f := range bundle.Findings {
+		f.Message = name + f.Message
+		if f.Code == dvs.CodeSkillNotFound {
+			f.Severity, f.Fix = lookleap.SeverityError, cmp.Or(f.Fix, "publish the file, or take it out of the skill")
+		}
+		findings = append(findings, f)
+	}
+	return findings
 }

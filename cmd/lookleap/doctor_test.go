@@ -6,12 +6,15 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/agentstxt"
 	"github.com/lookleap/lookleap/anml"
+	"github.com/lookleap/lookleap/dvs"
 	"github.com/lookleap/lookleap/lookleaptest"
 )
 
@@ -52,17 +55,9 @@ func TestDoctor(t *testing.T) {
 			"trust manifest": absent, "skills": absent, "ai endpoint": absent, "access": absent}},
 	} {
 		t.Run(c.site, func(t *testing.T) {
-			var stdout, stderr bytes.Buffer
-			exit := run(context.Background(), append(append([]string{}, door...), "--json", "doctor", "https://"+c.site), nil, &stdout, &stderr)
-			var got struct {
-				OK    bool
-				Value doctorValue
-			}
-			if err := json.Unmarshal(stdout.Bytes(), &got); err != nil {
-				t.Fatalf("%v: %s%s", err, &stdout, &stderr)
-			}
-			if got.OK != c.ok || (exit == 0) != c.ok {
-				t.Errorf("exit %d, ok %v", exit, got.OK)
+			got := judged[doctorValue](t, append(door, "doctor", "https://"+c.site)...)
+			if got.OK != c.ok || (got.exit == 0) != c.ok {
+				t.Errorf("exit %d, ok %v", got.exit, got.OK)
 			}
 			for _, d := range got.Value.Checks {
 				if want := c.state[d.Check]; d.State != want && (d.Check != "address" && d.Check != "connection" || d.State != fine) {
@@ -74,72 +69,6 @@ func TestDoctor(t *testing.T) {
 			}
 			if len(got.Value.Checks) != len(c.state)+2 {
 				t.Errorf("%d checks", len(got.Value.Checks))
-			}
-		})
-	}
-}
-
-// doctorOf runs doctor and returns its result and standard error.
-func doctorOf(t *testing.T, args ...string) (exit int, r result, checks []diagnosis, stderr string) {
-	t.Helper()
-	var out, errs bytes.Buffer
-	exit = run(context.Background(), append([]string{"--json", "doctor"}, args...), nil, &out, &errs)
-	var got struct {
-		result
-		Value doctorValue `json:"value"`
-	}
-	if err := json.Unmarshal(out.Bytes(), &got); err != nil {
-		t.Fatalf("%v: %s%s", err, &out, &errs)
-	}
-	return exit, got.result, got.Value.Checks, errs.String()
-}
-
-// wrongChecks returns the checks that are wrong, and those that were skipped.
-func wrongChecks(checks []diagnosis) (wrongOnes []diagnosis, left int) {
-	for _, d := range checks {
-		switch d.State {
-		case wrong:
-			wrongOnes = append(wrongOnes, d)
-		case skipped:
-			left++
-		}
-	}
-	return wrongOnes, left
-}
-
-func errorsIn(findings []lookleap.Finding) (n int) {
-	for _, f := range findings {
-		if f.Severity == lookleap.SeverityError {
-			n++
-		}
-	}
-	return n
-}
-
-// One fault is reported once, with advice that fits it and something to paste.
-func TestDoctorAdvice(t *testing.T) {
-	n := lookleaptest.ForTest(t)
-	n.Site("down.example").Certificate(lookleaptest.CertificateExpired)
-	n.Name("nowhere.example")
-	door := opened(t, n).Args()
-	for name, c := range map[string]struct {
-		args         []string
-		check, fix   string
-		mustNotSay   string
-		checksNotRun int
-	}{
-		"unreachable-resolver": {[]string{"--dns", "127.0.0.1:9", "https://down.example"}, "address", "ask another DNS server", "sign", 10},
-		"no-address":           {append(door[:len(door):len(door)], "https://nowhere.example"), "address", "publish A or AAAA", "sign", 10},
-		"server-down":          {append(door[:len(door):len(door)], "https://down.example"), "connection", "send a certificate", "404", 9},
-	} {
-		t.Run(name, func(t *testing.T) {
-			exit, r, checks, _ := doctorOf(t, c.args...)
-			ill, left := wrongChecks(checks)
-			if exit != exitRefused || len(ill) != 1 || ill[0].Check != c.check || left != c.checksNotRun || errorsIn(r.Findings) != 1 {
-				t.Fatalf("exit %d, wrong %+v, %d skipped, findings %+v", exit, ill, left, r.Findings)
-			}
-			if fix := ill[0].Findings[0].Fix; !strings.Contains(fix, c.fix) || strings.Contains(fix, c.mustNotSay) || ill[0].Snippet == "" {
-				t.Errorf("fix %q, snippet %q", fix, ill[0].Snippet)
 			}
 		})
 	}
@@ -175,16 +104,16 @@ func TestDoctorDev(t *testing.T) {
 		"accept-name":      {[]string{"--dev", "--connect", address, "https://shop.example"}, "shop.example"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			exit, _, checks, stderr := doctorOf(t, c.args...)
+			got := judged[doctorValue](t, append([]string{"doctor"}, c.args...)...)
 			state := map[string]string{}
-			for _, d := range checks {
+			for _, d := range got.Value.Checks {
 				state[d.Check] = d.State
 			}
-			if exit != 0 || state["agents.txt"] != fine || state["anml"] != absent || state["address"] != skipped || state["trust record"] != skipped {
-				t.Errorf("exit %d, %v", exit, checks)
+			if got.exit != 0 || state["agents.txt"] != fine || state["anml"] != absent || state["address"] != skipped || state["trust record"] != skipped {
+				t.Error(got.text)
 			}
-			if !strings.Contains(stderr, "DEVELOPMENT MODE") || !strings.Contains(stderr, "certificate") {
-				t.Errorf("not said loudly: %q", stderr)
+			if !strings.Contains(got.text, "DEVELOPMENT MODE") || !strings.Contains(got.text, "certificate") {
+				t.Errorf("not said loudly: %q", got.text)
 			}
 			for len(hosts) > 0 {
 				if host := <-hosts; host != c.host {
@@ -194,25 +123,103 @@ func TestDoctorDev(t *testing.T) {
 		})
 	}
 	t.Run("reject-without-dev", func(t *testing.T) {
-		if exit, _, _, _ := doctorOf(t, server.URL); exit != exitRefused {
+		if exit, _ := trial([]string{"doctor", server.URL}, false); exit != exitRefused {
 			t.Error(exit)
 		}
 	})
 	t.Run("reject-two-servers", func(t *testing.T) {
-		var out, errs bytes.Buffer
-		if exit := run(context.Background(), []string{"doctor", "--dev", "localhost:1", "localhost:2"}, nil, &out, &errs); exit != exitUsage {
-			t.Error(exit, &errs)
+		if exit, out := trial([]string{"doctor", "--dev", "localhost:1", "localhost:2"}, false); exit != exitUsage {
+			t.Error(exit, out)
 		}
 	})
 }
 
-// --connect reaches a name that DNS does not know.
-func TestConnectWithoutDNS(t *testing.T) {
-	n := lookleaptest.ForTest(t)
-	n.Site("shop.example").File("/", "text/plain", "welcome")
-	door := opened(t, n)
-	host := hostFor(t, "--ca", door.CAFile, "--connect", door.Addr)
-	if status, err := get(t, host, "https://shop.example/"); status != http.StatusOK {
-		t.Errorf("%d, %v", status, err)
+// TestDevelopmentIsSaid: nothing that a command prints or writes with --dev claims a connection that
+// did not happen, and all of it says that it was made in development mode.
+func TestDevelopmentIsSaid(t *testing.T) {
+	policy, err := agentstxt.Sign([]byte("/admin DISALLOW\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/agents.txt":
+			w.Header().Set("Content-Type", "text/plain")
+			w.Write(policy)
+		case "/skills/tea/SKILL.md":
+			w.Header().Set("Content-Type", "text/markdown")
+			w.Write([]byte("---\nname: tea\ndescription: Makes tea.\n---\n# Tea\n"))
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	defer server.Close()
+	skill := server.URL + "/skills/tea/SKILL.md"
+	locked := func(args ...string) int {
+		exit, _ := trial(append([]string{"lock", "--root", "https://localhost.example/skills/"}, args...), false)
+		return exit
+	}
+	lock := filepath.Join(t.TempDir(), "skills.lock")
+	if exit := locked("--dev", "--out", lock, skill); exit != exitAccepted {
+		t.Fatal(exit)
+	}
+	t.Run("P36/accept-lock-in-the-same-mode", func(t *testing.T) {
+		if exit := locked("--dev", "--check", lock, skill); exit != exitAccepted {
+			t.Error(exit)
+		}
+	})
+	t.Run("P36/reject-lock-elsewhere", func(t *testing.T) {
+		data, err := os.ReadFile(lock)
+		if err != nil || !strings.Contains(string(data), `"development": true`) {
+			t.Errorf("%s, %v", data, err)
+		}
+		if exit := locked("--check", lock, t.TempDir()); exit != exitUsage {
+			t.Error(exit)
+		}
+		l, err := dvs.ParseLockfile(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = dvs.NewLoader(new(lookleap.Host), dvs.Options{Lock: l}).Load(t.Context(), "https://localhost.example/skills/tea/SKILL.md")
+		if lookleap.CodeOf(err) != lookleap.CodeDevelopment {
+			t.Error(err)
+		}
+	})
+	for name, args := range map[string][]string{
+		"skill":     {"skill", "--root", "https://localhost.example/skills/", server.URL + "/skills/tea/SKILL.md"},
+		"lock":      {"lock", "--root", "https://localhost.example/skills/", server.URL + "/skills/tea/SKILL.md"},
+		"doctor":    {"doctor", server.URL},
+		"agentstxt": {"agentstxt", server.URL, "/x"},
+		"site":      {"site", server.URL},
+		"wellknown": {"wellknown", server.URL, "security.txt"},
+	} {
+		t.Run("P36/reject-silent-"+name, func(t *testing.T) {
+			page := filepath.Join(t.TempDir(), "page.html")
+			var text, lines, errs bytes.Buffer
+			run(context.Background(), append([]string{"--dev", "--html", page}, args...), nil, &text, &errs)
+			run(context.Background(), append([]string{"--dev", "--json"}, args...), nil, &lines, &errs)
+			html, err := os.ReadFile(page)
+			if err != nil {
+				t.Fatalf("%v\n%s%s", err, &text, &errs)
+			}
+			for kind, out := range map[string]string{"text": text.String(), "JSON": lines.String(), "HTML": string(html)} {
+				if strings.Contains(out, "TLS 1.") || strings.Contains(out, "verified TLS") || strings.Contains(out, "127.0.0.1:443") {
+					t.Errorf("%s claims a connection that was not made:\n%s", kind, out)
+				}
+				if !strings.Contains(out, "made in development mode") {
+					t.Errorf("%s does not say how it was made:\n%s", kind, out)
+				}
+			}
+			var r result
+			if err := json.Unmarshal(bytes.SplitN(lines.Bytes(), []byte("\n"), 2)[0], &r); err != nil {
+				t.Fatalf("%v in %s", err, &lines)
+			}
+			if r.Verdict != nil && (!r.Verdict.Development() || !strings.Contains(lines.String(), `"development":true`)) {
+				t.Errorf("the verdict says nothing: %s", r.Verdict)
+			}
+			if r.Verdict != nil && r.Verdict.OK && r.Verdict.Code == lookleap.CodeDevelopment {
+				t.Errorf("%s", r.Verdict)
+			}
+		})
 	}
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"net/http"
@@ -47,9 +46,8 @@ func TestHTML(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "report.html")
-			var stdout, stderr bytes.Buffer
-			if code := run(context.Background(), append(append([]string{}, door...), append(c.args, "--html", file)...), nil, &stdout, &stderr); code == exitUsage {
-				t.Fatalf("%s", &stderr)
+			if code, out := trial(append(append(door, c.args...), "--html", file), false); code == exitUsage {
+				t.Fatal(out)
 			}
 			page, err := os.ReadFile(file)
 			if err != nil {
@@ -66,10 +64,9 @@ func TestHTML(t *testing.T) {
 		})
 	}
 	t.Run("reject-no-directory", func(t *testing.T) {
-		var stdout, stderr bytes.Buffer
-		code := run(context.Background(), []string{"url", "https://example.com", "--html", filepath.Join(t.TempDir(), "none", "x.html")}, nil, &stdout, &stderr)
-		if code != exitRefused || !strings.Contains(stderr.String(), "writing the page") {
-			t.Errorf("%d %s", code, &stderr)
+		code, out := trial([]string{"url", "https://example.com", "--html", filepath.Join(t.TempDir(), "none", "x.html")}, false)
+		if code != exitRefused || !strings.Contains(out, "writing the page") {
+			t.Errorf("%d %s", code, out)
 		}
 	})
 }
@@ -120,37 +117,29 @@ func TestServe(t *testing.T) {
 	form := func(command, url string) string {
 		return "token=" + token[1] + "&command=" + command + "&url=" + strings.ReplaceAll(url, ":", "%3A")
 	}
-	t.Run("accept-site", func(t *testing.T) {
-		if status, text := send("POST", home, form("site", "https://forger.example"), origin); status != http.StatusOK || !strings.Contains(text, "claim to speak for bank.example") || strings.Contains(text, "<script") {
-			t.Errorf("%d %s", status, text)
-		}
-	})
-	t.Run("accept-doctor", func(t *testing.T) {
-		if status, text := send("POST", home, form("doctor", "https://bank.example"), origin); status != http.StatusOK || !strings.Contains(text, "trust manifest") {
-			t.Errorf("%d %s", status, text)
-		}
-	})
-	t.Run("reject-other-origin", func(t *testing.T) {
-		if status, _ := send("POST", home, form("site", "https://forger.example"), "https://evil.example"); status != http.StatusForbidden {
-			t.Errorf("%d", status)
-		}
-	})
-	t.Run("reject-no-token", func(t *testing.T) {
-		if status, _ := send("POST", home, "command=site&url=https://forger.example", origin); status != http.StatusForbidden {
-			t.Errorf("%d", status)
-		}
-	})
-	t.Run("reject-not-a-url", func(t *testing.T) {
-		if _, text := send("POST", home, form("site", "javascript:alert(1)"), origin); !strings.Contains(text, "No:") && !strings.Contains(text, `role="alert"`) {
-			t.Errorf("%s", text)
-		}
-	})
+	for name, c := range map[string]struct {
+		body, origin string
+		status       int
+		says         string
+	}{
+		"accept-site":         {form("site", "https://forger.example"), origin, http.StatusOK, "claim to speak for bank.example"},
+		"accept-doctor":       {form("doctor", "https://bank.example"), origin, http.StatusOK, "trust manifest"},
+		"reject-other-origin": {form("site", "https://forger.example"), "https://evil.example", http.StatusForbidden, ""},
+		"reject-no-token":     {"command=site&url=https://forger.example", origin, http.StatusForbidden, ""},
+		"reject-not-a-url":    {form("site", "javascript:alert(1)"), origin, http.StatusOK, "No:"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			status, text := send("POST", home, c.body, c.origin)
+			if status != c.status || !strings.Contains(text, c.says) || strings.Contains(text, "<script") {
+				t.Errorf("%d %s", status, text)
+			}
+		})
+	}
 	cancel()
 	if code := <-ended; code != exitAccepted {
 		t.Errorf("exit code %d", code)
 	}
-	var stdout, stderr bytes.Buffer
-	if code := run(context.Background(), []string{"serve", "--listen", "0.0.0.0:0"}, nil, &stdout, &stderr); code != exitUsage {
-		t.Errorf("%d %s", code, &stderr)
+	if code, out := trial([]string{"serve", "--listen", "0.0.0.0:0"}, false); code != exitUsage {
+		t.Errorf("%d %s", code, out)
 	}
 }

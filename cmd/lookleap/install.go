@@ -1,80 +1,45 @@
 package main
 
 import (
+	"bufio"
 	"context"
+	"encoding/json"
 	"flag"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/contrib/hostflags"
-	"github.com/lookleap/lookleap/contrib/policy"
 	"github.com/lookleap/lookleap/dvs"
 	"github.com/lookleap/lookleap/dvs/install"
+	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
-// installArgs are the commands below lookleap skill that change folders, and their arguments.
-const installArgs = `FILE|DIR|URL|-… [--root ROOT]… [--policy FILE]… [--profile P] [--sarif FILE] [--summary FILE] [--github]
-lookleap skill add SOURCE… [--skill NAME…|--all] [--agent NAME…|--dir DIR] [--user] [--copy] [--yes] [--force]
-lookleap skill list|verify|why|update|sync [NAME…] [--user]
-lookleap skill remove NAME… [--agent NAME…] [--user] [--force]
-lookleap skill hook [--user]`
-
-const installAbout = `
-
-add installs skills into the folders where agents look for them. A SOURCE is
-owner/repo of GitHub, with a path and @revision; the page of a repository, directory
-or SKILL.md on a code host; a site that lists its skills; an index.json; an archive;
-a local directory such as ./skills; or the skills-lock.json of the npm package skills,
-whose skills are added. A repository is read as the archive of one
-commit. You are asked who is trusted, and what the skill may do. One copy is written
-to .agents/skills, and links to it into the folders of the agents; the lockfile
-skills.lock has all digests. A private repository takes GH_TOKEN and the like, gh, or
-git credential.
-
-list shows what is installed. verify compares each file with the lockfile. sync
-restores what the lockfile says, from the user's cache or else from the locked commit,
-and asks nothing. update asks for newer versions and shows how they differ. remove
-removes. why says who vouches for a skill, and what you agreed to. hook is for the
-hooks of agents (SessionStart and PreToolUse of Claude Code and Codex, sessionStart and
-preToolUse of Copilot): it reads their JSON, says in one line which skills are not as
-they were installed, and denies the use of these.
-
-Without --agent the agents of this project, or of this user, are taken. What you changed
-yourself is never replaced without --force. --yes answers only for trust roots that you
-(--root) or a policy registered. Decisions are kept below the user's configuration
-directory, in lookleap/trust.
-
-value of these: {
-  "name", "directory":   of the skill
-  "id", "root":          its URL and trust root; not of a local one
-  "source", "ref", "commit", "agents", "signer":  as the lockfile has them
-  "paths":               where it is
-  "change":              since the version before; of add and update
-  "capabilities":        what it may do, as far as its text says
-  "approved":            when, under which root; of why
-}`
-
-// installWords are the first words that name them.
 var installWords = []string{"add", "list", "update", "sync", "verify", "remove", "why", "hook"}
 
-// installer has the flags of these commands.
 type installer struct {
-	skills, agents  repeated
-	all             bool
-	dir             string
-	user, project   bool
-	copied, linked  bool
-	yes, force      bool
-	roots, policies *repeated
-	report          *report
+	skillFlags
+	skills, agents repeated
+	all            bool
+	dir            string
+	user, project  bool
+	copied, linked bool
+	yes, force     bool
+	report         *report
 
 	s     *session
 	place *install.Place
-	trust *lookleap.FileStore
+	trust *lookleap.FileStore // the user's decisions
 }
 
 func (in *installer) declare(flags *flag.FlagSet) {
+	in.skillFlags.declare(flags)
 	flags.Var(&in.skills, "skill", "add: this `NAME` alone; may be repeated")
 	flags.BoolVar(&in.all, "all", false, "add: all skills of the source")
 	flags.Var(&in.agents, "agent", "add, remove: the agent with this `NAME`, such as claude-code; may be repeated")
@@ -83,11 +48,11 @@ func (in *installer) declare(flags *flag.FlagSet) {
 	flags.BoolVar(&in.project, "project", false, "in the working directory, which is the default")
 	flags.BoolVar(&in.copied, "copy", false, "add: a copy for each agent")
 	flags.BoolVar(&in.linked, "link", false, "add: one copy and links to it, which is the default")
-	flags.BoolVar(&in.yes, "yes", false, "add, update: agree for trust roots that are registered, and refuse all other questions")
+	flags.BoolVar(&in.yes, "yes", false,
+		"add, update: agree for trust roots that are registered, and refuse all other questions")
 	flags.BoolVar(&in.force, "force", false, "add, update, sync, remove: replace what a user changed")
 }
 
-// run runs one of the commands.
 func (in *installer) run(ctx context.Context, s *session, word string, args []string) error {
 	switch {
 	case in.user && in.project:
@@ -113,60 +78,283 @@ func (in *installer) run(ctx context.Context, s *session, word string, args []st
 		return usagef("--dir: name a directory below %s, where the lockfile is", in.place.Dir)
 	}
 	in.s = s
-	defer in.close()
-	return map[string]action{
-		"add": in.add, "list": in.list, "verify": in.verify, "update": in.update, "sync": in.sync, "remove": in.remove, "why": in.why, "hook": in.hook,
-	}[word](ctx, s, args)
+	defer func() {
+		if in.trust != nil {
+			_ = in.trust.Close() // each record was written as a whole
+		}
+	}()
+	return map[string]func(context.Context, []string) error{
+		"add": in.add, "list": in.list, "verify": in.verify, "update": in.update, "sync": in.sync, "remove": in.remove,
+		"why": in.why, "hook": in.hook,
+	}[word](ctx, args)
 }
 
-func (in *installer) close() {
-	if in.trust != nil {
-		_ = in.trust.Close() // each record was written as a whole
-	}
-}
-
-// options of a loader, with the user's store of decisions.
-func (in *installer) options() (dvs.Options, error) {
-	o := dvs.Options{Credentials: install.Credentials}
+// loader returns a loader that asks the user, and keeps decisions unless a lockfile replaces them.
+func (in *installer) loader(lock *dvs.Lockfile) (*dvs.Loader, error) {
 	config, err := os.UserConfigDir()
 	if err != nil {
-		return o, usagef("the user has no configuration directory, in which decisions are kept: %v", err)
+		return nil, usagef("the user has no configuration directory, in which decisions are kept: %v", err)
 	}
 	if in.trust == nil {
 		if in.trust, err = hostflags.OpenStore(filepath.Join(config, "lookleap", "trust")); err != nil {
-			return o, usagef("%v", err)
+			return nil, usagef("%v", err)
 		}
 	}
-	o.Trust = in.trust
-	if len(*in.policies) > 0 {
-		rules, err := policy.Load(*in.policies...)
-		if err != nil {
-			return o, usagef("--policy: %v", err)
-		}
-		o = rules.Skills(o)
+	o := dvs.Options{Credentials: install.Credentials, Trust: in.trust}
+	if lock != nil {
+		o.Lock, o.Trust = lock, nil
 	}
-	return o, nil
+	loader, rules, err := in.skillFlags.loader(in.s, o)
+	if err != nil {
+		return nil, err
+	}
+	in.s.host.Prompter = &asker{s: in.s, yes: in.yes, roots: loader.Roots(), rules: rules}
+	return loader, nil
 }
 
-// loader returns a loader that asks the user on the terminal.
-func (in *installer) loader(lock *dvs.Lockfile) (*dvs.Loader, error) {
-	host, err := in.s.Host()
-	if err != nil {
-		return nil, err
+// asker asks the user at the terminal, on standard error: standard output is for programs.
+type asker struct {
+	s     *session
+	yes   bool // agree where a root is registered, and refuse otherwise
+	roots *dvs.Roots
+	rules []*dvs.Policy
+}
+
+// unanswered is the error for a question that no one was asked. It is no refusal, which would be kept.
+type unanswered struct{ message, fix string }
+
+func (u *unanswered) Error() string { return u.message }
+
+func (a *asker) PromptConsent(ctx context.Context, r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+	d := lookleap.ConsentDecision{Digest: r.Digest}
+	switch {
+	case a.yes && a.registered(r.TrustRoot):
+		for _, item := range r.Items {
+			d.Approved = append(d.Approved, item.ID)
+		}
+		return d, nil
+	case a.yes:
+		return d, &unanswered{"--yes answers only for trust roots that are registered",
+			"look at the skill without --yes, or add --root " + r.TrustRoot}
+	case !a.s.asks:
+		return d, &unanswered{"a person has to agree, and there is no terminal",
+			"run it at a terminal, or register the publisher with --root " + r.TrustRoot + " and add --yes"}
 	}
-	o, err := in.options()
-	if err != nil {
-		return nil, err
+	fmt.Fprintf(a.s.stderr, "\n%s\n", r)
+	if r.Abridged() && a.s.agrees(ctx, "Show the complete request?") {
+		fmt.Fprintln(a.s.stderr, r.Complete())
 	}
-	if o.Lock = lock; lock != nil {
-		o.Trust = nil
-	}
-	loader := dvs.NewLoader(host, o)
-	for _, raw := range *in.roots {
-		if _, err := loader.Roots().Register(raw, dvs.ByUser); err != nil {
-			return nil, usagef("--root: %v", err)
+	for _, question := range r.Questions() {
+		if a.s.agrees(ctx, question.String()) {
+			d.Approved = append(d.Approved, question.Item)
 		}
 	}
-	host.Prompter = &asker{s: in.s, yes: in.yes, roots: loader.Roots(), rules: o.Policies}
-	return loader, nil
+	d.AllVersions = len(d.Approved) == 0 && r.Kind != lookleap.ConsentScript &&
+		a.s.agrees(ctx, "Refuse every later version of it too?")
+	return d, ctx.Err()
+}
+
+func (a *asker) registered(root string) bool {
+	for _, p := range a.rules {
+		for _, entry := range p.Allow {
+			if r, err := dvs.ParseTrustRoot(entry, a.roots.Rules()); err == nil && p.Register == dvs.RegisterPolicy &&
+				r.String() == root {
+				return true
+			}
+		}
+	}
+	for d := range a.roots.All() {
+		if d.Root.String() == root && d.Source.Registered() && !d.Blocked {
+			return true
+		}
+	}
+	return false
+}
+
+// agrees asks a question. Only "y" and "yes" agree; the end of the input does not.
+func (s *session) agrees(ctx context.Context, question string) bool {
+	if ctx.Err() != nil {
+		return false
+	}
+	fmt.Fprintf(s.stderr, "%s [y/N] ", question)
+	line := strings.ToLower(s.answer())
+	return line == "y" || line == "yes"
+}
+
+// answer reads a line of standard input, "" at its end.
+func (s *session) answer() string {
+	if s.lineReader == nil {
+		s.lineReader = bufio.NewReader(io.LimitReader(s.stdin, maxWord))
+	}
+	line, _ := s.lineReader.ReadString('\n')
+	return strings.TrimSpace(line)
+}
+
+func (s *session) chooseSkills(found *install.Found) ([]install.Candidate, error) {
+	if !s.asks {
+		return nil, nothingChosen(found)
+	}
+	for i, c := range found.Skills {
+		fmt.Fprintf(s.stderr, "%3d  %s  %s\n", i+1, plaintext.Quote(c.Name, 40), plaintext.Quote(c.Description, 80))
+	}
+	fmt.Fprint(s.stderr, "Which ones? Numbers, or all: ")
+	var chosen []install.Candidate
+	for word := range strings.FieldsSeq(strings.ReplaceAll(s.answer(), ",", " ")) {
+		if word == "all" {
+			return found.Skills, nil
+		}
+		n, err := strconv.Atoi(word)
+		if err != nil || n < 1 || n > len(found.Skills) {
+			return nil, fault(lookleap.CodeUsage, plaintext.Quote(word, 20)+" is no number of the list", "")
+		}
+		chosen = append(chosen, found.Skills[n-1])
+	}
+	if len(chosen) == 0 {
+		return nil, nothingChosen(found)
+	}
+	return chosen, nil
+}
+
+// hookCall is what an agent tells a hook. Copilot has its own names for the members.
+type hookCall struct {
+	Event     string          `json:"hook_event_name"`
+	Directory string          `json:"cwd"`
+	Tool      string          `json:"tool_name"`
+	Input     json.RawMessage `json:"tool_input"`
+
+	CopilotTool  string          `json:"toolName"`
+	CopilotInput json.RawMessage `json:"toolArgs"`
+}
+
+const maxHook = 8 << 20 // bytes that an agent sends
+
+// hook tells an agent that starts, or is about to use a tool, which skills were changed. Without a
+// call it prints one line for people. It sends no request.
+func (in *installer) hook(_ context.Context, args []string) error {
+	if len(args) > 0 {
+		return usagef("hook takes no names")
+	}
+	var call hookCall
+	if in.s.stdin != nil && !isTerminal(in.s.stdin) {
+		sent, err := io.ReadAll(io.LimitReader(in.s.stdin, maxHook))
+		if err != nil {
+			return err
+		}
+		_ = json.Unmarshal(sent, &call) // what is no call gets the line for people
+	}
+	changed, installed := in.changedSkills(call.Directory)
+	message := hookMessage(changed, installed)
+	switch tool, input := call.Tool, call.Input; {
+	case call.Event == "PreToolUse" || call.CopilotTool != "":
+		if call.CopilotTool != "" {
+			tool, input = call.CopilotTool, call.CopilotInput
+		}
+		decision := map[string]string{"permissionDecision": "deny", "permissionDecisionReason": message}
+		switch {
+		case !slices.ContainsFunc(changed, func(c changedSkill) bool { return c.usedBy(tool, input) }):
+			return nil
+		case call.CopilotTool != "":
+			return json.NewEncoder(in.s.stdout).Encode(decision)
+		}
+		decision["hookEventName"] = call.Event
+		return json.NewEncoder(in.s.stdout).Encode(map[string]any{"hookSpecificOutput": decision})
+	case call.Event == "SessionStart":
+		if len(changed) == 0 {
+			return nil
+		}
+		return json.NewEncoder(in.s.stdout).Encode(map[string]any{"systemMessage": message,
+			"hookSpecificOutput": map[string]string{"hookEventName": call.Event,
+				"additionalContext": message + " Do not read or use them."}})
+	}
+	// Agents take an exit code other than 0 for a fault of the hook, so it is for people only.
+	in.s.refused = len(changed)
+	_, err := io.WriteString(in.s.stdout, message+"\n")
+	return err
+}
+
+type changedSkill struct {
+	name  string
+	paths []string
+}
+
+// changedSkills looks at the project and the user. A lockfile that is broken vouches for no skill.
+func (in *installer) changedSkills(directory string) (changed []changedSkill, installed int) {
+	places := []*install.Place{in.place}
+	if !in.user {
+		if p, err := install.Open(directory, install.Project); directory != "" && err == nil {
+			places[0] = p
+		}
+		if p, err := install.Open("", install.User); err == nil {
+			places = append(places, p)
+		}
+	}
+	for _, p := range places {
+		checks, err := p.Verify()
+		if err != nil {
+			changed = append(changed, changedSkill{"all of " + p.LockPath(), p.Folders()})
+			continue
+		}
+		for _, c := range checks {
+			installed++
+			if !c.OK() {
+				changed = append(changed, changedSkill{c.Entry.Directory, c.Paths})
+			}
+		}
+	}
+	return changed, installed
+}
+
+func hookMessage(changed []changedSkill, installed int) string {
+	if len(changed) == 0 {
+		return "lookleap: " + plaintext.Plural(installed, "skill is", "skills are") + " as installed."
+	}
+	var names []string
+	for _, c := range changed {
+		names = append(names, plaintext.Line(c.name))
+	}
+	const most = 10
+	shown := strings.Join(names[:min(len(names), most)], ", ")
+	if len(names) > most {
+		shown += ", …"
+	}
+	return "lookleap: " + plaintext.Plural(len(changed), "skill is", "skills are") +
+		" not as installed and must not be used: " + shown +
+		". See lookleap skill verify; lookleap skill sync restores them."
+}
+
+// usedBy reports whether the input of a tool has the skill's name, or a path below its folder.
+func (c *changedSkill) usedBy(tool string, input json.RawMessage) bool {
+	var value any
+	if json.Unmarshal(input, &value) != nil {
+		value = string(input)
+	}
+	if text, ok := value.(string); ok && json.Unmarshal([]byte(text), &value) != nil { // Copilot sends JSON in a string
+		value = text
+	}
+	return slices.ContainsFunc(textsOf(value), func(text string) bool {
+		if strings.EqualFold(tool, "skill") && (text == c.name || strings.HasSuffix(text, ":"+c.name) || text == "/"+c.name) {
+			return true
+		}
+		return slices.ContainsFunc(c.paths, func(folder string) bool {
+			folder = filepath.Join(filepath.Base(filepath.Dir(folder)), filepath.Base(folder)) // skills/NAME
+			path := regexp.QuoteMeta(filepath.ToSlash(folder)) + `([^A-Za-z0-9._-]|$)`         // not of a longer name
+			return regexp.MustCompile(path).MatchString(filepath.ToSlash(text))
+		})
+	})
+}
+
+func textsOf(value any) (texts []string) {
+	switch v := value.(type) {
+	case string:
+		texts = append(texts, v)
+	case map[string]any:
+		for _, one := range v {
+			texts = append(texts, textsOf(one)...)
+		}
+	case []any:
+		for _, one := range v {
+			texts = append(texts, textsOf(one)...)
+		}
+	}
+	return texts
 }

@@ -50,7 +50,7 @@ func newWorkshop(t *testing.T) *workshop {
 // run runs lookleap skill with the trust root of the repository's owner.
 func (w *workshop) run(args ...string) (exit int, output string) {
 	w.t.Helper()
-	return trial(append(append([]string{}, w.door...), append([]string{"skill"}, args...)...), false)
+	return trial(append(append(w.door, "skill"), args...), false)
 }
 
 func (w *workshop) must(args ...string) string {
@@ -95,9 +95,7 @@ func TestSkillInstall(t *testing.T) {
 		if out := w.must("why", "refund"); !strings.Contains(out, owner) || strings.Count(out, "agreed to the version") != 2 {
 			t.Errorf("why:\n%s", out)
 		}
-		if err := os.WriteFile(".agents/skills/refund/SKILL.md", []byte("changed"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, ".agents/skills/refund/SKILL.md", "changed")
 		sarif := filepath.Join(t.TempDir(), "out.sarif")
 		exit, out := w.run("verify", "--sarif", sarif)
 		if exit != exitChanged || !strings.Contains(out, ".agents/skills/refund/SKILL.md") {
@@ -110,7 +108,7 @@ func TestSkillInstall(t *testing.T) {
 		if exit, out := w.run("sync"); exit != exitRefused || !strings.Contains(out, "--force") {
 			t.Errorf("sync: %d\n%s", exit, out)
 		}
-		if out := w.must("sync", "--force"); !strings.Contains(out, "restored") {
+		if out := w.must("sync", "--force"); !strings.Contains(out, "restored") || !strings.Contains(out, "what was there is replaced") {
 			t.Errorf("sync:\n%s", out)
 		}
 		w.must("verify")
@@ -130,12 +128,7 @@ func TestSkillInstall(t *testing.T) {
 				"packed": {"source": "some-package", "sourceType": "node_modules", "computedHash": "0"}}}`,
 		}
 		for name, content := range files {
-			if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(name, []byte(content), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			writeFile(t, name, content)
 		}
 		if err := os.Chmod(".agents/skills/refund/scripts/pay.sh", 0o755); err != nil {
 			t.Fatal(err)
@@ -161,10 +154,7 @@ func TestSkillInstall(t *testing.T) {
 		policy := func(register string) string {
 			file := filepath.Join(t.TempDir(), "agents.json")
 			text := `{"type": "application/vnd.lookleap.policy+json;version=1", "skills": {"allow": ["` + owner + `"], "register": "` + register + `"}}`
-			if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-				t.Fatal(err)
-			}
-			return file
+			return writeFile(t, file, text)
 		}
 		if exit, out := w.run("add", "example-org/skills", "--skill", "refund", "--yes", "--policy", policy("user")); exit != exitRefused {
 			t.Errorf("%d\n%s", exit, out)
@@ -231,9 +221,8 @@ func TestSkillInstall(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := newSession(line.options, strings.NewReader(answers), &out)
+			s := sessionFor(t, line.options, strings.NewReader(answers), &out)
 			s.stderr, s.asks = &out, true
-			defer s.close()
 			if err := line.action(t.Context(), s, line.args); err != nil {
 				t.Fatal(err)
 			}
@@ -294,9 +283,7 @@ func TestSkillHook(t *testing.T) {
 		})
 		defer func() {
 			t.Run("changed/"+name, func(t *testing.T) {
-				if err := os.WriteFile(filepath.Join(project, ".agents/skills/refund/SKILL.md"), []byte("changed"), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				writeFile(t, filepath.Join(project, ".agents/skills/refund/SKILL.md"), "changed")
 				exit, out := hook(test.call)
 				if !strings.Contains(out, test.changed) || test.changed == "" && out != "" || strings.Count(out, "\n") > 1 || (exit == exitAccepted) != (name != "people") {
 					t.Errorf("%d, %q", exit, out)
@@ -314,9 +301,7 @@ func TestSkillHookWithoutLockfile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile("skills.lock", []byte("{"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, "skills.lock", "{")
 	for path, denied := range map[string]bool{"/.claude/skills/ship/SKILL.md": true, "/.agents/skills/other/x.sh": true, "/README.md": false, "/skills.lock": false} {
 		call := `{"hook_event_name": "PreToolUse", "cwd": "` + project + `", "tool_name": "Read", "tool_input": {"file_path": "` + project + path + `"}}`
 		var out bytes.Buffer

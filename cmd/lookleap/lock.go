@@ -19,97 +19,57 @@ import (
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
-func lockCommand() command {
-	return command{
-		name:    "lock",
-		args:    "DIR|ARCHIVE|URL… [--root ROOT]… [--url URL] [--file PATH]… [--out FILE] [--check LOCKFILE] [--before DIR] [--profile P] [--sarif FILE] [--summary FILE] [--github]",
-		summary: "the lockfile of a skill, or what changed since it was locked",
-		about: `Loads the skill at an https URL from its real publisher, with the files that its
-instructions refer to or that --file names, and prints its lockfile. The findings say
-which files are referred to and missing, and what was left out. Roots are as in
-lookleap skill. A directory or archive is locked as what its publisher serves at --url.
-
-With --check, each skill is compared with its entry in a lockfile: a URL with the
-files that are locked and those that its instructions refer to now, a directory or
-archive as the one of that name, whether it holds what was served or what a program
-materialised. A file that changed, is missing or is new is refused, and the findings
-are all of them. --before names a directory with the files as they were locked, to
-show which lines changed. The exit code is 3 if a skill changed, 1 if one was
-refused, and 4 if something could not be found out.
-
---out writes one lockfile of all inputs, if every one was accepted. It replaces
-only a lockfile, and a skill of that one keeps its directory.
-
-value: {
-  "url", "trustRoot":  of the skill
-  "lock":              the lockfile of this skill as it is now; without --check
-  "change":            what changed: lines, files, and what the skill may newly do; with --check
-  "changes":           how many files are not as they were locked; with --check
-}`,
-		examples: []string{
-			"lookleap lock https://example.com/skills/refund/ --out skills.lock",
-			"lookleap lock https://example.com/skills/refund/ --check skills.lock",
-			"lookleap lock skills/refund --check skills.lock",
-			"lookleap --json lock skills/refund --url https://example.com/skills/refund/",
-		},
-		build: func(flags *flag.FlagSet) action {
-			l := &locker{lock: &dvs.Lockfile{}}
-			var out, check string
-			report := reportFlags(flags)
-			flags.StringVar(&l.before, "before", "", "with --check, a `DIR` with the files as they were locked")
-			flags.Var(&l.roots, "root", "trust this `ROOT`; may be repeated")
-			flags.Var(&l.files, "file", "lock this `PATH` below the skill's directory; may be repeated")
-			flags.StringVar(&l.url, "url", "", "where a directory is published, the `URL` of its skill")
-			flags.StringVar(&out, "out", "", "write the lockfile to this `FILE`")
-			flags.StringVar(&check, "check", "", "compare with the lockfile in this `FILE`")
-			flags.TextVar(&l.profile, "profile", dvs.DVS, "read by this `PROFILE`: dvs, agentskills or lenient")
-			return func(ctx context.Context, s *session, args []string) error {
-				if check != "" && (out != "" || l.url != "" || len(l.files) > 0) {
-					return usagef("--check compares; --out, --url and --file are for locking")
-				}
-				if check != "" {
-					content, err := readFile(check)
-					if err == nil {
-						l.old, err = dvs.ParseLockfile(content)
-					}
-					report.against, report.entries = check, content
-					if err != nil {
-						return usagef("--check: %v", err)
-					}
-					if !s.options.Dev && slices.ContainsFunc(l.old.Skills, func(s dvs.LockedSkill) bool { return s.Development }) {
-						return usagef("--check: %s was made in development mode: lock the skills again without --dev, or add --dev", check)
-					}
-				}
-				if check == "" && (l.before != "" || report.sarif != "" || report.summary != "" || report.github) {
-					return usagef("--before, --sarif, --summary and --github are for --check")
-				}
-				if check != "" {
-					s.report = report
-					err := l.all(ctx, s, args)
-					return errors.Join(err, report.write(s.stdout))
-				}
-				var err error
-				if l.named, err = replaceable(out); err != nil {
-					return err
-				}
-				if err := l.all(ctx, s, args); err != nil || out == "" || s.refused > 0 {
-					return err
-				}
-				return install.WriteLock(out, l.lock)
+func lockCommand(flags *flag.FlagSet) action {
+	l := &locker{lock: &dvs.Lockfile{}}
+	var out, check string
+	report := reportFlags(flags)
+	l.declare(flags)
+	flags.StringVar(&l.before, "before", "", "with --check, a `DIR` with the files as they were locked")
+	flags.Var(&l.files, "file", "lock this `PATH` below the skill's directory; may be repeated")
+	flags.StringVar(&l.url, "url", "", "where a directory is published, the `URL` of its skill")
+	flags.StringVar(&out, "out", "", "write the lockfile to this `FILE`")
+	flags.StringVar(&check, "check", "", "compare with the lockfile in this `FILE`")
+	return func(ctx context.Context, s *session, args []string) error {
+		switch {
+		case check == "" && (l.before != "" || report.asked()):
+			return usagef("--before, --sarif, --summary and --github are for --check")
+		case check != "" && (out != "" || l.url != "" || len(l.files) > 0):
+			return usagef("--check compares; --out, --url and --file are for locking")
+		case check != "":
+			content, err := readFile(check)
+			if err == nil {
+				l.old, err = dvs.ParseLockfile(content)
 			}
-		},
+			if err != nil {
+				return usagef("--check: %v", err)
+			}
+			if !s.options.Dev && slices.ContainsFunc(l.old.Skills, func(s dvs.LockedSkill) bool { return s.Development }) {
+				return usagef("--check: %s was made in development mode: lock the skills again without --dev, or add --dev", check)
+			}
+			report.against, report.entries = check, content
+			s.report = report
+			return l.all(ctx, s, args)
+		}
+		var err error
+		if l.named, err = replaceable(out); err != nil {
+			return err
+		}
+		if err := l.all(ctx, s, args); err != nil || out == "" || s.refused > 0 {
+			return err
+		}
+		return install.WriteLock(out, l.lock)
 	}
 }
 
 // locker locks skills, or compares them with an old lockfile.
 type locker struct {
-	roots, files repeated
-	url          string
-	profile      dvs.Profile
-	before       string        // directory with the files as they were locked; "": none
-	old          *dvs.Lockfile // nil: lock
-	lock         *dvs.Lockfile // of what was accepted
-	named        *dvs.Lockfile // of which skills keep their directories: that of --out, and what was accepted
+	skillFlags
+	files  repeated
+	url    string
+	before string        // directory with the files as they were locked; "": none
+	old    *dvs.Lockfile // nil: lock
+	lock   *dvs.Lockfile // of what was accepted
+	named  *dvs.Lockfile // of which skills keep their directories: that of --out, and what was accepted
 }
 
 type lockValue struct {
@@ -121,46 +81,37 @@ type lockValue struct {
 }
 
 func (l *locker) all(ctx context.Context, s *session, args []string) error {
-	loader, err := skillLoader(s, l.roots, nil, l.profile)
+	loader, _, err := l.loader(s, dvs.Options{Profile: l.profile})
 	if err != nil {
 		return err
 	}
-	if len(args) == 0 {
-		return usagef("give at least one directory or URL")
+	local := func(arg string) bool { return !strings.Contains(arg, "://") }
+	if l.old == nil && l.url == "" && slices.ContainsFunc(args, local) {
+		return usagef("a directory does not say where it is published: add --url, or --check")
 	}
-	if err := withoutStdin(args); err != nil {
-		return err
-	}
-	for _, arg := range args {
-		look := func(context.Context) result { return l.directory(loader.Roots().Rules(), arg) }
-		if strings.Contains(arg, "://") {
-			look = func(ctx context.Context) result { return l.remote(ctx, loader, arg) }
-		} else if l.old == nil && l.url == "" {
-			return usagef("a directory does not say where it is published: add --url, or --check")
+	return s.each(ctx, args, func(ctx context.Context, arg string) result {
+		if local(arg) {
+			return l.directory(loader.Roots().Rules(), arg)
 		}
-		if err := errors.Join(s.judge(ctx, arg, look), ctx.Err()); err != nil {
-			return err
-		}
-	}
-	return nil
+		return l.remote(ctx, loader, arg)
+	})
 }
 
-// remote locks or compares the skill at a URL.
 func (l *locker) remote(ctx context.Context, loader *dvs.Loader, skillURL string) result {
 	skill, err := loadForLock(ctx, loader, skillURL)
 	if err != nil {
-		return refuseSkill(err)
+		return refuse(err)
 	}
 	if l.old != nil {
 		return l.compare(ctx, skill)
 	}
 	bundle, err := skill.Bundle(ctx, l.files...)
 	if err != nil {
-		return refuseSkill(err)
+		return refuse(err)
 	}
 	v := dvs.NewVerifiedFS([]dvs.Bundle{bundle}, dvs.VerifiedFSOptions{Profile: l.profile, Named: l.named})
 	if err := v.Reports()[0].Err; err != nil {
-		return refuseSkill(err)
+		return refuse(err)
 	}
 	return l.locked(v.Lock()).with(bundle.Findings...)
 }
@@ -169,11 +120,11 @@ func (l *locker) remote(ctx context.Context, loader *dvs.Loader, skillURL string
 func (l *locker) compare(ctx context.Context, skill *dvs.Loaded) result {
 	entry := l.old.Find(skill.ID.String())
 	if entry == nil || entry.Root != skill.Root.String() {
-		return refuseSkill(l.old.Verify(dvs.Bundle{ID: skill.ID.String(), Root: skill.Root.String()}))
+		return refuse(l.old.Verify(dvs.Bundle{ID: skill.ID.String(), Root: skill.Root.String()}))
 	}
 	bundle, err := skill.Bundle(ctx)
 	if err != nil {
-		return refuseSkill(err)
+		return refuse(err)
 	}
 	files := bundle.Files
 	for _, f := range entry.Files {
@@ -185,14 +136,13 @@ func (l *locker) compare(ctx context.Context, skill *dvs.Loaded) result {
 		case err == nil:
 			files[f.Path] = r.Bytes()
 		case lookleap.CodeOf(err) != dvs.CodeSkillNotFound: // not there is a change, not to know is none
-			return refuseSkill(err)
+			return refuse(err)
 		}
 	}
 	return l.compared(entry, files).with(bundle.Findings...)
 }
 
-// loadForLock loads a skill. On a host of its own, typing its URL means trusting
-// the host, as in lookleap skill.
+// loadForLock loads a skill. Who types a URL of a host that is no platform trusts that host.
 func loadForLock(ctx context.Context, loader *dvs.Loader, skillURL string) (*dvs.Loaded, error) {
 	u, err := dvs.ParseSkillURL(skillURL, loader.Roots().Rules())
 	if err != nil {
@@ -208,18 +158,17 @@ func loadForLock(ctx context.Context, loader *dvs.Loader, skillURL string) (*dvs
 	return loader.LoadUnder(ctx, skillURL, root)
 }
 
-// directory locks or compares a directory or an archive.
 func (l *locker) directory(rules dvs.Rules, dir string) result {
 	files, err := readLocal(dir)
 	if err != nil {
-		return refuseSkill(err)
+		return refuse(err)
 	}
 	if l.old == nil {
 		return l.published(rules, files)
 	}
 	name, err := filepath.Abs(dir)
 	if err != nil {
-		return refuse(coded{lookleap.CodeIO, err})
+		return refuse(ioError{err})
 	}
 	name = filepath.Base(name)
 	for _, extension := range []string{".tar.gz", ".tgz", ".zip"} {
@@ -230,47 +179,44 @@ func (l *locker) directory(rules dvs.Rules, dir string) result {
 			return l.compared(&l.old.Skills[i], files)
 		}
 	}
-	return refuse(coded{dvs.CodeNotLocked, fmt.Errorf("the lockfile has no skill in a directory named %q", name)})
+	return refuse(fault(dvs.CodeNotLocked, fmt.Sprintf("the lockfile has no skill in a directory named %q", name), ""))
 }
 
-// readLocal reads the files of a skill from a directory or an archive.
 func readLocal(name string) (map[string][]byte, error) {
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
 		return dvs.ReadSkillDir(os.DirFS(name), dvs.Limits{})
 	}
 	f, err := filestore.OpenRegular(name)
 	if err != nil {
-		return nil, coded{lookleap.CodeIO, err}
+		return nil, ioError{err}
 	}
 	defer f.Close()
 	return dvs.ReadArchive(f, dvs.Limits{})
 }
 
-// published locks files as what their publisher serves.
 func (l *locker) published(rules dvs.Rules, files map[string][]byte) result {
 	u, err := dvs.ParseSkillURL(l.url, rules)
 	if err != nil {
-		return refuseSkill(err)
+		return refuse(err)
 	}
 	root, _, err := dvs.DefaultRoot(u, rules)
 	if len(l.roots) > 0 {
 		root, err = dvs.ParseTrustRoot(l.roots[0], rules)
 	}
 	if err != nil {
-		return refuseSkill(err)
+		return refuse(err)
 	}
+	var lock *dvs.Lockfile
 	p, err := dvs.NewPublished(files, dvs.Limits{})
-	if err != nil {
-		return refuseSkill(err)
+	if err == nil {
+		lock, err = p.Lock(u, root, dvs.Limits{})
 	}
-	lock, err := p.Lock(u, root, dvs.Limits{})
 	if err != nil {
-		return refuseSkill(err)
+		return refuse(err)
 	}
 	return l.locked(lock)
 }
 
-// locked is the result of locking one skill.
 func (l *locker) locked(lock *dvs.Lockfile) result {
 	skill := &lock.Skills[0]
 	if before := l.named.Find(skill.URL); before != nil {
@@ -278,47 +224,43 @@ func (l *locker) locked(lock *dvs.Lockfile) result {
 	}
 	l.lock.Skills = append(l.lock.Skills, *skill)
 	l.named.Skills = append(l.named.Skills, *skill)
-	rows := []row{{"skill", plaintext.Line(skill.URL)}, {"trust root", plaintext.Line(skill.Root)}}
+	r := accept(lockValue{URL: skill.URL, Root: skill.Root, Lock: lock}, row{"skill", skill.URL},
+		row{"trust root", skill.Root})
 	for _, f := range skill.Files {
-		rows = append(rows, row{plaintext.Quote(f.Path, 40), f.Digest.String()})
+		r.row(plaintext.Quote(f.Path, 40), f.Digest.String())
 	}
-	return accept(lockValue{URL: skill.URL, Root: skill.Root, Lock: lock}, rows...)
+	return r
 }
 
-// compared is the result of comparing one skill.
 func (l *locker) compared(entry *dvs.LockedSkill, files map[string][]byte) result {
 	changes := entry.Changes(files)
 	n := len(changes)
-	value := lockValue{URL: entry.URL, Root: entry.Root, Changes: &n}
-	r := accept(value, row{"skill", plaintext.Line(entry.URL)}, row{"changes", fmt.Sprint(n)})
+	value := &lockValue{URL: entry.URL, Root: entry.Root, Changes: &n}
+	r := accept(value, row{"skill", entry.URL}, row{"changes", fmt.Sprint(n)})
 	if n > 0 {
 		change, err := l.change(entry, files, changes)
 		if err != nil {
 			return refuse(err)
 		}
 		value.Change, r.change = change, change
-		r.OK = false
-		r.Code = changes[0].Code
-		r.Message = changes[0].Message
-		r.changed = true
-		r.Value = value
-		for line := range strings.Lines(change.String()) {
-			r.rows = append(r.rows, row{"", strings.TrimSuffix(line, "\n")})
-		}
+		r.OK, r.changed, r.Code, r.Message = false, true, changes[0].Code, changes[0].Message
+		r.rows = append(r.rows, linesOf(change.String())...)
 	}
 	return r.with(changes...)
 }
 
 // change returns what changed: the lines too, if the files are there as they were locked.
-func (l *locker) change(entry *dvs.LockedSkill, files map[string][]byte, changes []lookleap.Finding) (*dvs.Change, error) {
+func (l *locker) change(
+	entry *dvs.LockedSkill, files map[string][]byte, changes []lookleap.Finding,
+) (*dvs.Change, error) {
 	if l.before != "" {
 		before, err := readLocal(l.before)
 		if err != nil {
 			return nil, err
 		}
 		if found := entry.Changes(before); len(found) > 0 {
-			return nil, coded{dvs.CodeDigestMismatch,
-				fmt.Errorf("--before: %s is not as it was locked", plaintext.Quote(found[0].Path, 100))}
+			return nil, fault(dvs.CodeDigestMismatch, "--before: "+plaintext.Quote(found[0].Path, 100)+
+				" is not as it was locked", "")
 		}
 		change := dvs.Compare(before, files)
 		return &change, nil

@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
+	"time"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -17,70 +19,51 @@ import (
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
-// printer writes one result after the other.
-type printer interface{ print(result) error }
+type printer func(result) error
 
 // newPrinter returns the printer of a run. Colors and wrapped lines are for terminals.
 func newPrinter(w io.Writer, asJSON, noColor bool) printer {
 	if asJSON {
-		return jsonPrinter{w}
+		return jsonPrinter(w)
 	}
-	p := &textPrinter{w: w}
+	colour := !noColor && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && isTerminal(w)
+	return (&textPrinter{w: w, colour: colour, width: widthOf(w, 0)}).print
+}
+
+// isTerminal reports whether a person types what is read, or sees what is written.
+func isTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// widthOf returns the columns of the terminal that is written to, or another number if there is none.
+func widthOf(w io.Writer, other int) int {
 	if isTerminal(w) {
-		p.colour = !noColor && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 		if width, _, err := term.GetSize(int(w.(*os.File).Fd())); err == nil {
-			p.width = width
+			return width
 		}
 	}
-	return p
+	return other
 }
 
-// isTerminalReader reports whether a person types what is read.
-func isTerminalReader(r io.Reader) bool {
-	f, ok := r.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
-}
-
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
-}
-
-// filterPrinter is the printer of a command in a pipeline: it writes what the command made and
-// nothing else. Why an input was refused goes to the other printer, on standard error.
-type filterPrinter struct {
-	w       io.Writer
-	refused printer
-}
-
-func (p filterPrinter) print(r result) error {
-	if !r.OK {
-		return p.refused.print(r)
+// jsonPrinter writes one object a line, which is harmless on a terminal too.
+func jsonPrinter(w io.Writer) printer {
+	return func(r result) error {
+		if r.Findings == nil {
+			r.Findings = []lookleap.Finding{}
+		}
+		var line bytes.Buffer
+		enc := json.NewEncoder(&line)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(r); err != nil {
+			return fmt.Errorf("writing a result: %w", err)
+		}
+		_, err := w.Write(append(escape(bytes.TrimSuffix(line.Bytes(), []byte("\n"))), '\n'))
+		return err
 	}
-	_, err := p.w.Write(r.product)
-	return err
 }
 
-// jsonPrinter writes one object a line. It escapes whatever does not print, so
-// that the line is harmless on a terminal too; JSON readers see no difference.
-type jsonPrinter struct{ w io.Writer }
-
-func (p jsonPrinter) print(r result) error {
-	if r.Findings == nil {
-		r.Findings = []lookleap.Finding{}
-	}
-	var line bytes.Buffer
-	enc := json.NewEncoder(&line)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(r); err != nil {
-		return fmt.Errorf("writing a result: %w", err)
-	}
-	_, err := p.w.Write(append(escape(bytes.TrimSuffix(line.Bytes(), []byte("\n"))), '\n'))
-	return err
-}
-
-// escape writes every rune that does not print as \u. Outside of strings JSON
-// has none, so only strings change their spelling.
+// escape writes every rune that does not print as \u. JSON has such runes in strings only.
 func escape(encoded []byte) []byte {
 	out := make([]byte, 0, len(encoded))
 	for _, r := range string(encoded) {
@@ -97,12 +80,9 @@ func escape(encoded []byte) []byte {
 	return out
 }
 
-// maxShown bounds what is shown of an input, in characters.
 const maxShown = 400
 
-// textPrinter writes for people: the answer first, then what was found, then
-// what the input is. The input stands in quotes, and every line goes through
-// visible.
+// textPrinter writes for people: the answer, then what was found, then what the input is.
 type textPrinter struct {
 	w      io.Writer
 	colour bool
@@ -116,53 +96,42 @@ func (p *textPrinter) print(r result) error {
 		b.WriteByte('\n')
 	}
 	p.after = true
-	answer, colour := "no ", red
+	line := func(label, text string) { fmt.Fprintf(&b, "     %s%s\n", label, visible(text)) }
+	answer := "no "
+	colour := red
 	if r.OK {
 		answer, colour = "yes", green
 	}
-	p.paint(&b, colour, answer)
-	fmt.Fprintf(&b, "  %s\n", plaintext.Quote(r.Input, maxShown))
+	if p.colour {
+		answer = colour + answer + plain
+	}
+	fmt.Fprintf(&b, "%s  %s\n", answer, plaintext.Quote(r.Input, maxShown))
 	if !r.OK {
-		fmt.Fprintf(&b, "     %s (%s)\n", visible(oneLine(r.Message)), visible(string(r.Code)))
+		line("", r.Message+" ("+string(r.Code)+")")
 	} else if r.Message != accepted {
-		fmt.Fprintf(&b, "     %s\n", visible(r.Message))
+		line("", r.Message)
 	}
 	for _, f := range r.Findings {
-		writeFinding(&b, f, r.Message)
+		place := f.Position.String()
+		if f.Message != r.Message {
+			line("", strings.TrimSpace(f.Severity.String()+" "+place)+": "+f.Message)
+		} else if place != "" { // the message was printed
+			line("at  ", place)
+		}
+		if f.Fix != "" {
+			line("fix ", f.Fix)
+		}
 	}
 	for _, row := range r.rows {
-		fmt.Fprintf(&b, "     %-18s %s\n", visible(row.label), visible(row.text))
+		line(fmt.Sprintf("%-18s ", visible(row.label)), row.text)
 	}
 	if r.Verdict != nil {
-		for line := range strings.Lines(r.Verdict.String()) {
-			fmt.Fprintf(&b, "     %s\n", visible(strings.TrimSuffix(line, "\n")))
+		for text := range strings.Lines(r.Verdict.String()) {
+			line("", strings.TrimSuffix(text, "\n"))
 		}
 	}
 	_, err := io.WriteString(p.w, wrap(b.String(), p.width))
 	return err
-}
-
-// oneLine joins the lines of an error with its causes, which [lookleap.Error] indents.
-func oneLine(message string) string {
-	first, causes, several := strings.Cut(message, "\n\t")
-	if !several {
-		return message
-	}
-	return first + ": " + strings.ReplaceAll(causes, "\n\t", "; ")
-}
-
-// writeFinding prints a finding; one that repeats the message prints place and fix only.
-func writeFinding(b *strings.Builder, f lookleap.Finding, message string) {
-	place := f.Position.String()
-	switch {
-	case f.Message != message:
-		fmt.Fprintf(b, "     %s: %s\n", visible(strings.TrimSpace(f.Severity.String()+" "+place)), visible(oneLine(f.Message)))
-	case place != "":
-		fmt.Fprintf(b, "     at  %s\n", visible(place))
-	}
-	if f.Fix != "" {
-		fmt.Fprintf(b, "     fix %s\n", visible(f.Fix))
-	}
 }
 
 // The two colours that mean something; words say the same without them.
@@ -172,46 +141,29 @@ const (
 	plain = "\x1b[0m"
 )
 
-func (p *textPrinter) paint(b *strings.Builder, colour, word string) {
-	if p.colour {
-		word = colour + word + plain
-	}
-	b.WriteString(word)
-}
-
-// visible keeps a sentence of ours to one line that moves no cursor, whatever it
-// quotes. What others wrote is quoted before, by package plaintext.
+// visible keeps a sentence to one line that moves no cursor and hides nothing, whatever it quotes.
 func visible(s string) string {
-	var b strings.Builder
-	for _, r := range s {
-		switch {
-		case unicode.IsPrint(r):
-			b.WriteRune(r)
-		case r != '\u2068' && r != '\u2069': // isolates, which are placed below
-			fmt.Fprintf(&b, `\u{%X}`, r)
-		}
-	}
-	return plaintext.Isolate(b.String())
+	return plaintext.Isolate(plaintext.Line(withoutIsolates.Replace(s)))
 }
 
-// wrap breaks lines between words, so that none is wider than the width. A continued line begins
-// where the text of its line begins, after a name in a column. A word that is wider than the width,
-// such as a URL, stays whole. Width 0 wraps nothing.
+// withoutIsolates removes the isolates of texts that package plaintext has shown before.
+var withoutIsolates = strings.NewReplacer("\u2068", "", "\u2069", "")
+
+// wrap breaks lines between words, unless the width is 0. A continued line begins where the text of
+// its line begins, after a name in a column. A word that is wider, such as a URL, stays whole.
 func wrap(text string, width int) string {
 	if width <= 0 {
 		return text
 	}
-	var b strings.Builder
-	for line := range strings.Lines(text) {
-		wrapLine(&b, strings.TrimSuffix(line, "\n"), width)
-		if strings.HasSuffix(line, "\n") {
-			b.WriteByte('\n')
-		}
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = wrapLine(line, width)
 	}
-	return b.String()
+	return strings.Join(lines, "\n")
 }
 
-func wrapLine(b *strings.Builder, line string, width int) {
+func wrapLine(line string, width int) string {
+	var b strings.Builder
 	words := strings.TrimLeft(line, " │├└─")
 	indent := columns(line) - columns(words)
 	b.WriteString(line[:len(line)-len(words)])
@@ -235,12 +187,73 @@ func wrapLine(b *strings.Builder, line string, width int) {
 		b.WriteString(word)
 		at += columns(word)
 	}
+	return b.String()
 }
 
-// columns returns how wide a text is, without the sequences that set colors.
 func columns(s string) int {
 	for _, sequence := range []string{green, red, plain} {
 		s = strings.ReplaceAll(s, sequence, "")
 	}
 	return utf8.RuneCountInString(s)
+}
+
+// patience is how long a judgement may take before a terminal is told of it.
+const patience = 700 * time.Millisecond
+
+// progress tells people at a terminal what takes so long, until the result comes.
+type progress struct {
+	w io.Writer // io.Discard if it is not a terminal
+
+	mu    sync.Mutex
+	input string // what is judged; "": nothing
+	check string // the check that runs; "": the command has only one
+	shown bool   // the line is on the terminal
+}
+
+func newProgress(stderr io.Writer) *progress {
+	if isTerminal(stderr) {
+		return &progress{w: stderr}
+	}
+	return &progress{w: io.Discard}
+}
+
+// working says what is worked on, if that takes long, until the returned function is called.
+func (p *progress) working(input string) (done func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.input, p.check = input, ""
+	timer := time.AfterFunc(patience, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.input != "" {
+			p.show()
+		}
+	})
+	return func() {
+		timer.Stop()
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.shown {
+			fmt.Fprint(p.w, "\r\x1b[K")
+		}
+		p.input, p.shown = "", false
+	}
+}
+
+func (p *progress) step(check string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.check = check
+	if p.shown {
+		p.show()
+	}
+}
+
+func (p *progress) show() {
+	p.shown = true
+	text := "looking at " + plaintext.Quote(p.input, 60)
+	if p.check != "" {
+		text += ": " + p.check
+	}
+	fmt.Fprintf(p.w, "\r\x1b[K%s …", text)
 }

@@ -8,7 +8,6 @@ import (
 	"flag"
 	"fmt"
 	"io/fs"
-	"net"
 	"net/http"
 	"os"
 	"path"
@@ -23,60 +22,34 @@ import (
 	"github.com/lookleap/lookleap/internal/webpage"
 )
 
-func publishCommand() command {
-	return command{
-		name:    "publish",
-		args:    "DIR --origin ORIGIN [--out DIR | --check DIR] [--serve ADDRESS]",
-		summary: "writes what a site publishes for agents as files for any web server",
-		about: `Reads a directory and writes the files that agents ask for into another one, DIR/public
-unless --out names it. What is not there is not published:
-
-  agents.txt          rules for agents; the hash line is added
-  robots.txt          rules for crawlers; without it, one that opens /.well-known/ is written
-  page.xml page.json  an ANML document, in one of the two forms; both are written
-  skills/NAME/        a skill with its SKILL.md; the indexes v0.1 and v0.2 with archives are written
-  trust.yaml          days: 90, and partners: a list of domain, tier (full or display), scope
-  ai.yaml             endpoint: ai://…, and scopes: a list; needs keys.json
-  keys.json           the public keys of the endpoint, a JWK Set
-
-A fault that agents would refuse is refused here, and nothing is written. The files have no
-dates but those of the manifest, so that equal input is written as equal files. Servers have to send the
-right media types: nginx.conf, .htaccess (Apache) and _headers (Netlify, Cloudflare) say which.
-
---check writes nothing, and refuses a directory that has other files, or a manifest that ends
-within 14 days. --serve serves them on this machine, to look at: lookleap doctor --dev.
-
-value: {"files": [{"path", "type", "bytes"}], "dns": the lines for the zone}`,
-		examples: []string{
-			"lookleap publish site --origin https://example.com",
-			"lookleap publish site --origin https://example.com --check site/public",
-			"lookleap publish site --origin https://example.com --serve localhost:8080",
-		},
-		build: func(flags *flag.FlagSet) action {
-			var origin, out, check, listen string
-			flags.StringVar(&origin, "origin", "", "the `ORIGIN` that the site has, such as https://example.com")
-			flags.StringVar(&out, "out", "", "write into this `DIR`")
-			flags.StringVar(&check, "check", "", "write nothing, and compare with this `DIR`")
-			flags.StringVar(&listen, "serve", "", "serve the files at this `ADDRESS` of the loopback interface")
-			return func(ctx context.Context, s *session, args []string) error {
-				u, err := domain.Parse(origin)
-				switch {
-				case len(args) != 1:
-					return usagef("name one directory")
-				case err != nil || u.Path() != "/" || u.HasQuery():
-					return usagef("--origin needs an origin such as https://example.com")
-				case check != "" && out != "":
-					return usagef("--check and --out exclude each other")
-				}
-				out = cmp.Or(check, out, filepath.Join(args[0], "public"))
-				p := &publication{source: os.DirFS(args[0]), origin: u.Origin(), host: u.Host(), now: s.options.Now(), old: os.DirFS(out)}
-				fail := s.judge(ctx, args[0], func(context.Context) result { return p.publish(out, check != "") })
-				if fail != nil || listen == "" || len(p.files) == 0 {
-					return fail
-				}
-				return s.serveFiles(ctx, listen, p)
-			}
-		},
+func publishCommand(flags *flag.FlagSet) action {
+	var origin, out, check, address string
+	flags.StringVar(&origin, "origin", "", "the `ORIGIN` that the site has, such as https://example.com")
+	flags.StringVar(&out, "out", "", "write into this `DIR`")
+	flags.StringVar(&check, "check", "", "write nothing, and compare with this `DIR`")
+	flags.StringVar(&address, "serve", "", "serve the files at this `ADDRESS` of the loopback interface")
+	return func(ctx context.Context, s *session, args []string) error {
+		u, err := domain.Parse(origin)
+		switch {
+		case err != nil || u.Path() != "/" || u.HasQuery():
+			return usagef("--origin needs an origin such as https://example.com")
+		case check != "" && out != "":
+			return usagef("--check and --out exclude each other")
+		}
+		out = cmp.Or(check, out, filepath.Join(args[0], "public"))
+		p := &publication{source: os.DirFS(args[0]), origin: u.Origin(), host: u.Host(), now: s.options.Now(),
+			old: os.DirFS(out)}
+		fail := s.judge(ctx, args[0], func(context.Context, string) result { return p.publish(out, check != "") })
+		if fail != nil || address == "" || len(p.files) == 0 {
+			return fail
+		}
+		l, err := listenLocally("--serve", address)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(s.stdout, "The files are at http://%[1]s. Try: lookleap doctor --dev %[1]s. "+
+			"Control-C ends the program.\n", l.Addr())
+		return webpage.Serve(ctx, l, p)
 	}
 }
 
@@ -94,26 +67,25 @@ type publishedFile struct {
 // listName is the file that lists what publish wrote, so that what is no longer published goes.
 const listName = ".lookleap-files"
 
-// publish builds all files, and writes or compares them.
 func (p *publication) publish(out string, check bool) result {
 	if err := p.build(); err != nil {
-		var broken *lookleap.Error
-		if errors.As(err, &broken) {
-			r := refuseDocument(broken)
-			if broken.Subject != "" {
-				r.Message = broken.Subject + ": " + r.Message
-				r.Findings[0].Message, r.Findings[0].Path = r.Message, broken.Subject+r.Findings[0].Path
+		broken := &lookleap.Error{Code: lookleap.CodeIO, Err: err}
+		errors.As(err, &broken)
+		r := refuse(broken)
+		if broken.Subject != "" {
+			r.Message = broken.Subject + ": " + r.Message
+			for i := range r.Findings {
+				r.Findings[i].Message, r.Findings[i].Path = r.Message, broken.Subject+r.Findings[i].Path
 			}
-			return r.with(p.findings...)
 		}
-		return refuse(coded{lookleap.CodeIO, err})
+		return r.with(p.findings...)
 	}
 	value := publishValue{Files: []publishedFile{}, DNS: p.dns}
 	r := accept(nil).with(p.findings...)
 	var list bytes.Buffer
 	for _, f := range p.files {
 		value.Files = append(value.Files, publishedFile{"/" + f.path, f.mediaType, len(f.content)})
-		r.rows = append(r.rows, row{"file", "/" + plaintext.Line(f.path)})
+		r.rows = append(r.rows, row{"file", "/" + f.path})
 		fmt.Fprintln(&list, f.path)
 	}
 	for _, line := range p.dns {
@@ -122,33 +94,35 @@ func (p *publication) publish(out string, check bool) result {
 	r.Value = value
 	all := append(slices.Clone(p.files), p.serverFiles()...)
 	all = append(all, siteFile{listName, "", list.Bytes()})
-	changed, err := differences(out, all)
+	changed, err := p.differences(all)
 	if err == nil && !check {
 		err = writeFiles(out, all, changed)
 	}
 	if err != nil {
-		return refuse(coded{lookleap.CodeIO, err})
+		return refuse(ioError{err})
 	}
 	switch {
 	case check && len(changed) > 0:
 		r.OK, r.Code = false, lookleap.CodeStale
-		r.Message = plaintext.Plural(len(changed), "file differs", "files differ") + ": " + strings.Join(changed[:min(len(changed), 5)], ", ")
-		r = r.with(lookleap.Finding{Severity: lookleap.SeverityError, Code: lookleap.CodeStale, Message: r.Message, Fix: "run lookleap publish with --out in the place of --check"})
+		r.Message = plaintext.Plural(len(changed), "file differs", "files differ") + ": " +
+			strings.Join(changed[:min(len(changed), 5)], ", ")
+		r = r.with(lookleap.Finding{Code: lookleap.CodeStale, Message: r.Message,
+			Fix: "run lookleap publish with --out in the place of --check"})
 	case check:
 		r.Message = "the files are those of the directory"
 	default:
-		r.Message = plaintext.Plural(len(p.files), "file is published", "files are published") + ", " + fmt.Sprint(len(changed)) + " changed"
+		r.Message = plaintext.Plural(len(p.files), "file is published", "files are published") + ", " +
+			fmt.Sprint(len(changed)) + " changed"
 	}
 	return r
 }
 
 // differences returns the paths of files that are missing, differ, or are no longer published.
-func differences(out string, files []siteFile) ([]string, error) {
-	var changed []string
+func (p *publication) differences(files []siteFile) (changed []string, err error) {
 	published := map[string]bool{}
 	for _, f := range files {
 		published[f.path] = true
-		old, err := os.ReadFile(filepath.Join(out, filepath.FromSlash(f.path)))
+		old, err := fs.ReadFile(p.old, f.path)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
@@ -156,68 +130,45 @@ func differences(out string, files []siteFile) ([]string, error) {
 			changed = append(changed, f.path)
 		}
 	}
-	list, err := os.ReadFile(filepath.Join(out, listName))
+	list, err := fs.ReadFile(p.old, listName)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	for old := range strings.Lines(string(list)) {
-		if old = strings.TrimSpace(old); fs.ValidPath(old) && !published[old] {
+	for old := range strings.FieldsFuncSeq(string(list), func(c rune) bool { return c == '\n' }) {
+		if fs.ValidPath(old) && !published[old] {
 			changed = append(changed, old)
 		}
 	}
 	return changed, nil
 }
 
-// writeFiles writes the files that changed, and removes those that are no longer published.
 func writeFiles(out string, files []siteFile, changed []string) error {
-	root, err := openOut(out)
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(out) // no link in it leads out
 	if err != nil {
 		return err
 	}
 	defer root.Close()
 	for _, name := range changed {
 		i := slices.IndexFunc(files, func(f siteFile) bool { return f.path == name })
-		if i < 0 {
-			if err := root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return err
-			}
-			continue
+		if i >= 0 {
+			err = errors.Join(root.MkdirAll(path.Dir(name), 0o755), root.WriteFile(name, files[i].content, 0o644))
+		} else if err = root.Remove(name); errors.Is(err, fs.ErrNotExist) {
+			err = nil
 		}
-		if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
-			return err
-		}
-		if err := root.WriteFile(name, files[i].content, 0o644); err != nil {
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func openOut(out string) (*os.Root, error) {
-	if err := os.MkdirAll(out, 0o755); err != nil {
-		return nil, err
-	}
-	return os.OpenRoot(out) // no link in it leads out
-}
-
-// serveFiles serves the files with their media types.
-func (s *session) serveFiles(ctx context.Context, address string, p *publication) error {
-	l, err := net.Listen("tcp", address)
-	if err != nil {
-		return usagef("--serve: %v; use a port that is free: port 0 is any", err)
-	}
-	if !webpage.IsLoopback(l.Addr()) {
-		_ = l.Close()
-		return usagef("--serve: %s is not an address of the loopback interface", address)
-	}
-	fmt.Fprintf(s.stdout, "The files are at http://%[1]s. Try: lookleap doctor --dev %[1]s. Control-C ends the program.\n", l.Addr())
-	return webpage.Serve(ctx, l, p)
-}
-
 // ServeHTTP serves the files as a web server does that is set up by one of [publication.serverFiles].
 func (p *publication) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	name := strings.TrimPrefix(r.URL.Path, "/")
-	if form, _ := anml.Negotiate(r.Header.Get("Accept")); name == anmlFile && form == anml.JSON {
+	if form, _ := anml.Negotiate(r.Header.Get("Accept")); "/"+name == anmlPath && form == anml.JSON {
 		name += ".json"
 	}
 	i := slices.IndexFunc(p.files, func(f siteFile) bool { return f.path == name })

@@ -22,14 +22,12 @@ import (
 	"github.com/lookleap/lookleap/dvs"
 )
 
-// siteFile is a file to publish.
 type siteFile struct {
 	path      string // without the first slash
 	mediaType string
 	content   []byte
 }
 
-// publication is what a directory publishes at an origin.
 type publication struct {
 	source, old  fs.FS // the directory, and the files of an earlier run
 	origin, host string
@@ -39,14 +37,6 @@ type publication struct {
 	dns      []string
 	findings []lookleap.Finding
 }
-
-// The paths of what is published, without the first slash.
-const (
-	anmlFile     = ".well-known/anml"
-	manifestFile = ".well-known/anml-trust"
-	aiipFile     = ".well-known/aiip"
-	keysFile     = ".well-known/jwks.json"
-)
 
 const (
 	plainText = "text/plain; charset=utf-8"
@@ -65,7 +55,7 @@ func (p *publication) build() error {
 }
 
 func (p *publication) add(path, mediaType string, content []byte) {
-	p.files = append(p.files, siteFile{path, mediaType, content})
+	p.files = append(p.files, siteFile{strings.TrimPrefix(path, "/"), mediaType, content})
 }
 
 // read returns a file of the source, nil if there is none.
@@ -90,7 +80,6 @@ func (p *publication) lint(name string, findings []lookleap.Finding) error {
 	return first
 }
 
-// policy adds agents.txt with its hash.
 func (p *publication) policy() error {
 	rules, err := p.read("agents.txt")
 	if err != nil || rules == nil {
@@ -112,7 +101,8 @@ func (p *publication) robots() error {
 	}
 	if file == nil {
 		if len(p.files) == 0 {
-			return &lookleap.Error{Code: lookleap.CodeUsage, Message: "the directory has nothing to publish", Fix: "see lookleap help publish for what it can have"}
+			return fault(lookleap.CodeUsage, "the directory has nothing to publish",
+				"see lookleap help publish for what it can have")
 		}
 		file = []byte("User-agent: *\nAllow: /.well-known/\n")
 	}
@@ -120,7 +110,8 @@ func (p *publication) robots() error {
 	for _, f := range p.files {
 		if d := rules.Decide("/" + f.path); !d.Allowed {
 			p.findings = append(p.findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: d.Code,
-				Message: fmt.Sprintf("robots.txt closes /%s to agents: line %d", f.path, d.Line), Fix: "add the line \"Allow: /.well-known/\""})
+				Message: fmt.Sprintf("robots.txt closes /%s to agents: line %d", f.path, d.Line),
+				Fix:     "add the line \"Allow: /.well-known/\""})
 			break
 		}
 	}
@@ -128,17 +119,18 @@ func (p *publication) robots() error {
 	return nil
 }
 
-// page adds the ANML document in both forms.
 func (p *publication) page() error {
-	for name, parse := range map[string]func([]byte, anml.ReadOptions) (*anml.Document, error){"page.xml": anml.ParseXML, "page.json": anml.ParseJSON} {
+	for name, parse := range map[string]func([]byte, anml.ReadOptions) (*anml.Document, error){"page.xml": anml.ParseXML,
+		"page.json": anml.ParseJSON} {
 		text, err := p.read(name)
 		switch {
 		case err != nil:
 			return err
 		case text == nil:
 			continue
-		case slices.ContainsFunc(p.files, func(f siteFile) bool { return f.path == anmlFile }):
-			return &lookleap.Error{Code: lookleap.CodeConflict, Message: "there are page.xml and page.json", Fix: "keep one of them: both forms are made from it"}
+		case slices.ContainsFunc(p.files, func(f siteFile) bool { return f.path == anmlPath[1:] }):
+			return fault(lookleap.CodeConflict, "there are page.xml and page.json",
+				"keep one of them: both forms are made from it")
 		}
 		d, err := parse(text, anml.ReadOptions{Role: anml.RoleService, WellKnown: true, Self: []string{p.host}})
 		if err != nil {
@@ -147,7 +139,7 @@ func (p *publication) page() error {
 		if err := p.lint(name, anml.Lint(d)); err != nil {
 			return err
 		}
-		for form, at := range map[anml.Format]string{anml.XML: anmlFile, anml.JSON: anmlFile + ".json"} {
+		for form, at := range map[anml.Format]string{anml.XML: anmlPath, anml.JSON: anmlPath + ".json"} {
 			data, err := anml.Marshal(d, form, anml.WriteOptions{Role: anml.RoleService, Indent: "  "})
 			if err != nil {
 				return about(name, err)
@@ -169,7 +161,6 @@ func about(name string, err error) error {
 	return &named
 }
 
-// skills adds each skill with its files, and the indexes.
 func (p *publication) skills() error {
 	dirs, err := fs.ReadDir(p.source, "skills")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -185,44 +176,49 @@ func (p *publication) skills() error {
 		if err != nil {
 			return err
 		}
-		if err := p.lint(at+"/", dvs.Lint(files, dvs.LintOptions{Directory: dir.Name(), URL: p.origin + dvs.SkillsPrefix + dir.Name() + "/"})); err != nil {
+		if err := p.lint(at+"/", dvs.Lint(files, dvs.LintOptions{Directory: dir.Name(), URL: p.origin + dvs.SkillsPrefix +
+			dir.Name() + "/"})); err != nil {
 			return err
 		}
+		var skill *dvs.Published
+		var name string
+		var artifact []byte
 		content, err := dvs.ReadSkillDir(files, dvs.Limits{})
-		if err != nil {
-			return about(at, err)
+		if err == nil {
+			skill, err = dvs.NewPublished(content, dvs.Limits{})
 		}
-		skill, err := dvs.NewPublished(content, dvs.Limits{})
+		if err == nil {
+			name, artifact, err = skill.Artifact()
+		}
 		if err != nil {
 			return about(at, err)
 		}
 		all = append(all, skill)
+		p.add(dvs.AgentSkillsPrefix+name, typeOf(name), artifact)
 		for _, name := range slices.Sorted(maps.Keys(skill.Files)) {
-			p.add(strings.TrimPrefix(dvs.SkillsPrefix, "/")+skill.Name+"/"+name, typeOf(name), skill.Files[name])
+			p.add(dvs.SkillsPrefix+skill.Name+"/"+name, typeOf(name), skill.Files[name])
 		}
-		name, artifact, err := skill.Artifact()
-		if err != nil {
-			return about(at, err)
-		}
-		p.add(strings.TrimPrefix(dvs.AgentSkillsPrefix, "/")+name, typeOf(name), artifact)
 	}
 	if err != nil || len(all) == 0 {
 		return err
 	}
-	for shape, prefix := range map[dvs.IndexShape]string{dvs.IndexFiles: dvs.SkillsPrefix, dvs.IndexDigests: dvs.AgentSkillsPrefix} {
+	for shape, prefix := range map[dvs.IndexShape]string{dvs.IndexFiles: dvs.SkillsPrefix,
+		dvs.IndexDigests: dvs.AgentSkillsPrefix} {
 		var index bytes.Buffer
 		if err := dvs.WriteIndex(&index, shape, all); err != nil {
 			return err
 		}
-		p.add(strings.TrimPrefix(prefix, "/")+"index.json", jsonText, index.Bytes())
+		p.add(prefix+"index.json", jsonText, index.Bytes())
 	}
 	return nil
 }
 
-// types are the media types of files of skills.
-var types = map[string]string{".md": "text/markdown; charset=utf-8", ".gz": "application/gzip", ".zip": "application/zip", ".json": jsonText,
-	".txt": plainText, ".csv": "text/csv; charset=utf-8", ".yaml": "application/yaml", ".yml": "application/yaml", ".png": "image/png", ".svg": "image/svg+xml",
-	".py": "text/x-python; charset=utf-8", ".sh": "text/x-shellscript; charset=utf-8", ".js": "text/javascript; charset=utf-8"}
+var types = map[string]string{".md": "text/markdown; charset=utf-8", ".gz": "application/gzip",
+	".zip": "application/zip", ".json": jsonText,
+	".txt": plainText, ".csv": "text/csv; charset=utf-8", ".yaml": "application/yaml", ".yml": "application/yaml",
+	".png": "image/png", ".svg": "image/svg+xml",
+	".py": "text/x-python; charset=utf-8", ".sh": "text/x-shellscript; charset=utf-8",
+	".js": "text/javascript; charset=utf-8"}
 
 func typeOf(name string) string {
 	if t := types[strings.ToLower(path.Ext(name))]; t != "" {
@@ -240,12 +236,12 @@ func (p *publication) decode(name string, into any) (bool, error) {
 	d := yaml.NewDecoder(bytes.NewReader(text))
 	d.KnownFields(true)
 	if err := d.Decode(into); err != nil {
-		return true, &lookleap.Error{Code: lookleap.CodeUsage, Subject: name, Message: strings.ReplaceAll(err.Error(), "\n", " "), Fix: "see lookleap help publish for its form"}
+		return true, &lookleap.Error{Code: lookleap.CodeUsage, Subject: name,
+			Message: strings.ReplaceAll(err.Error(), "\n", " "), Fix: "see lookleap help publish for its form"}
 	}
 	return true, nil
 }
 
-// trust adds the manifest, and the record for the DNS.
 func (p *publication) trust() error {
 	var file struct {
 		Days     int    `yaml:"days"`
@@ -263,9 +259,11 @@ func (p *publication) trust() error {
 	for _, partner := range file.Partners {
 		tier, known := tiers[partner.Tier]
 		if !known {
-			return &lookleap.Error{Code: lookleap.CodeUsage, Subject: "trust.yaml", Message: "the tier " + partner.Tier + " is not known", Fix: "write full or display"}
+			return &lookleap.Error{Code: lookleap.CodeUsage, Subject: "trust.yaml", Message: "the tier " + partner.Tier +
+				" is not known", Fix: "write full or display"}
 		}
-		entries = append(entries, anmltrust.Entry{Domain: partner.Domain, Tier: tier, Scope: anmltrust.ScopeOf(partner.Scope...), Note: partner.Note})
+		entries = append(entries, anmltrust.Entry{Domain: partner.Domain, Tier: tier,
+			Scope: anmltrust.ScopeOf(partner.Scope...), Note: partner.Note})
 	}
 	if file.Days <= 0 {
 		file.Days = 90
@@ -273,29 +271,29 @@ func (p *publication) trust() error {
 	life := time.Duration(file.Days) * 24 * time.Hour
 	// The dates of an earlier manifest stay while it is the same and does not end soon.
 	issued := p.now.UTC().Truncate(time.Second)
-	old, _ := fs.ReadFile(p.old, manifestFile)
-	if m, err := anmltrust.ParseManifest(old); err == nil && m.Expires.Sub(p.now) > soon && m.Expires.Sub(m.Issued) == life && m.Issued.Before(p.now) {
+	old, _ := fs.ReadFile(p.old, manifestPath[1:])
+	if m, err := anmltrust.ParseManifest(old); err == nil && m.Expires.Sub(p.now) > soon &&
+		m.Expires.Sub(m.Issued) == life && m.Issued.Before(p.now) {
 		issued = m.Issued
 	}
 	data, err := anmltrust.BuildManifest(p.host, issued, life, entries...)
+	var findings []lookleap.Finding
+	if err == nil {
+		findings, err = anmltrust.LintManifest(data, p.host, p.now)
+	}
+	record := anmltrust.Record{Manifest: p.origin + manifestPath, Query: file.Query}
+	zone := ""
+	if err == nil {
+		zone, err = record.Zone(p.host, time.Hour)
+	}
 	if err != nil {
 		return about("trust.yaml", err)
 	}
-	findings, err := anmltrust.LintManifest(data, p.host, p.now)
-	if err != nil {
-		return about("trust.yaml", err)
-	}
-	p.add(manifestFile, anmltrust.ManifestMediaType, data)
-	record := anmltrust.Record{Manifest: p.origin + "/" + manifestFile, Query: file.Query}
-	zone, err := record.Zone(p.host, time.Hour)
-	if err != nil {
-		return about("trust.yaml", err)
-	}
+	p.add(manifestPath, anmltrust.ManifestMediaType, data)
 	p.dns = append(p.dns, strings.TrimSpace(zone))
 	return p.lint("trust.yaml", findings)
 }
 
-// endpoint adds the descriptor of the AI endpoint and its keys.
 func (p *publication) endpoint() error {
 	var file struct {
 		Endpoint string   `yaml:"endpoint"`
@@ -315,22 +313,24 @@ func (p *publication) endpoint() error {
 		return err
 	}
 	if keys == nil {
-		return &lookleap.Error{Code: lookleap.CodeUsage, Subject: "ai.yaml", Message: "there is no keys.json", Fix: "put the public keys of the endpoint there, as a JWK Set"}
+		return &lookleap.Error{Code: lookleap.CodeUsage, Subject: "ai.yaml", Message: "there is no keys.json",
+			Fix: "put the public keys of the endpoint there, as a JWK Set"}
 	}
 	if _, err := aiuri.NewKeySetHandler(keys); err != nil { // refuses private keys too
 		return about("keys.json", err)
 	}
-	d := &aiuri.Descriptor{Endpoint: uri, JWKS: p.origin + "/" + keysFile, Scopes: file.Scopes,
+	d := &aiuri.Descriptor{Endpoint: uri, JWKS: p.origin + keysPath, Scopes: file.Scopes,
 		Policy: aiuri.EndpointPolicy{Auth: file.Auth, MTLS: file.MTLS, RequireSignedResults: true}}
-	if _, err := aiuri.NewDescriptorHandler(p.origin, d); err != nil {
-		return about("ai.yaml", err)
+	_, err = aiuri.NewDescriptorHandler(p.origin, d)
+	var data []byte
+	if err == nil {
+		data, err = json.MarshalIndent(d, "", "  ")
 	}
-	data, err := json.MarshalIndent(d, "", "  ")
 	if err != nil {
 		return about("ai.yaml", err)
 	}
-	p.add(aiipFile, jsonText, append(data, '\n'))
-	p.add(keysFile, "application/jwk-set+json", keys)
+	p.add(aiipPath, jsonText, append(data, '\n'))
+	p.add(keysPath, "application/jwk-set+json", keys)
 	return nil
 }
 
@@ -341,22 +341,25 @@ const prefersJSON = `"anml\+json(;q=1(\.0*)?)? *(,|$)"`
 func (p *publication) serverFiles() []siteFile {
 	var nginx, apache, headers bytes.Buffer
 	fmt.Fprint(&nginx, "# Include it in the server block.\n")
-	fmt.Fprint(&apache, "# AllowOverride FileInfo\n<IfModule mod_rewrite.c>\nRewriteEngine On\nRewriteCond %{HTTP_ACCEPT} "+prefersJSON+
+	fmt.Fprint(&apache, "# AllowOverride FileInfo\n<IfModule mod_rewrite.c>\n"+
+		"RewriteEngine On\nRewriteCond %{HTTP_ACCEPT} "+prefersJSON+
 		"\nRewriteRule ^\\.well-known/anml$ .well-known/anml.json [L]\n</IfModule>\n")
 	fmt.Fprint(&headers, "# For Netlify and Cloudflare Pages\n")
 	byName := map[string]bool{}
 	for _, f := range p.files {
 		choose := ""
-		if f.path == anmlFile {
-			choose = "if ($http_accept ~ " + prefersJSON + ") { rewrite ^ /" + anmlFile + ".json last; } add_header Vary Accept; "
+		if f.path == anmlPath[1:] {
+			choose = "if ($http_accept ~ " + prefersJSON + ") { rewrite ^ " + anmlPath + ".json last; } add_header Vary Accept; "
 		}
 		fmt.Fprintf(&nginx, "location = \"/%s\" { %stypes { } default_type \"%s\"; }\n", f.path, choose, f.mediaType)
 		fmt.Fprintf(&headers, "/%s\n  Content-Type: %s\n", f.path, f.mediaType)
 		// Apache knows names without their directories, and the types of the usual extensions.
-		if name := path.Base(f.path); (path.Ext(name) == "" || name == "anml.json" || name == "SKILL.md" || name == "jwks.json") && !byName[name] {
+		if name := path.Base(f.path); (path.Ext(name) == "" || name == "anml.json" || name == "SKILL.md" ||
+			name == "jwks.json") && !byName[name] {
 			byName[name] = true
 			fmt.Fprintf(&apache, "<Files %q>\n  ForceType \"%s\"\n</Files>\n", name, f.mediaType)
 		}
 	}
-	return []siteFile{{"nginx.conf", "", nginx.Bytes()}, {".htaccess", "", apache.Bytes()}, {"_headers", "", headers.Bytes()}}
+	return []siteFile{{"nginx.conf", "", nginx.Bytes()}, {".htaccess", "", apache.Bytes()},
+		{"_headers", "", headers.Bytes()}}
 }

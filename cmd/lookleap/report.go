@@ -30,7 +30,6 @@ type report struct {
 	entries []byte // of a lockfile
 }
 
-// reportFlags adds the flags of commands that report to continuous integration.
 func reportFlags(flags *flag.FlagSet) *report {
 	r := new(report)
 	flags.StringVar(&r.sarif, "sarif", "", "write the findings to this `FILE` as SARIF 2.1.0")
@@ -39,15 +38,13 @@ func reportFlags(flags *flag.FlagSet) *report {
 	return r
 }
 
-// add notes a result.
-func (r *report) add(one result) {
-	if r != nil {
-		r.results = append(r.results, one)
-	}
-}
+func (r *report) asked() bool { return r.sarif != "" || r.summary != "" || r.github }
 
 // write writes what the flags ask for.
 func (r *report) write(stdout io.Writer) error {
+	if r == nil {
+		return nil
+	}
 	var errs []error
 	if r.github {
 		_, err := io.WriteString(stdout, r.annotations())
@@ -71,27 +68,16 @@ func (r *report) write(stdout io.Writer) error {
 	return errors.Join(errs...)
 }
 
-// Outcomes of one input. The exit codes of commands that report tell them apart.
-type outcome uint8
-
-const (
-	passed outcome = iota
-	refusedOutcome
-	changedOutcome
-	uncheckedOutcome
-)
-
-// outcome says what became of an input.
-func (r *result) outcome() outcome {
+func (r *result) exit() int {
 	switch {
 	case r.OK:
-		return passed
+		return exitAccepted
 	case r.changed:
-		return changedOutcome
+		return exitChanged
 	case slices.Contains(uncheckedCodes, r.Code):
-		return uncheckedOutcome
+		return exitUnchecked
 	}
-	return refusedOutcome
+	return exitRefused
 }
 
 // uncheckedCodes say that something could not be found out: another run may succeed.
@@ -104,23 +90,14 @@ var uncheckedCodes = []lookleap.Code{
 
 // exit returns the exit code for all results: the most serious one counts.
 func (r *report) exit() int {
-	code := exitAccepted
-	for i := range r.results {
-		switch r.results[i].outcome() {
-		case refusedOutcome:
-			return exitRefused
-		case uncheckedOutcome:
-			code = exitUnchecked
-		case changedOutcome:
-			if code != exitUnchecked {
-				code = exitChanged
-			}
+	for _, code := range []int{exitRefused, exitUnchecked, exitChanged} {
+		if slices.ContainsFunc(r.results, func(one result) bool { return one.exit() == code }) {
+			return code
 		}
 	}
-	return code
+	return exitAccepted
 }
 
-// reported is one finding with its place, for all forms of report.
 type reported struct {
 	lookleap.Finding
 	uri string // of a file of the checkout, or "" for what no file of it is about
@@ -132,14 +109,13 @@ func (r *report) findings(of *result) (all []reported) {
 		all = append(all, r.placed(of, f))
 	}
 	if !of.OK && !slices.ContainsFunc(of.Findings, func(f lookleap.Finding) bool { return f.Code == of.Code }) {
-		all = append(all, r.placed(of, lookleap.Finding{Severity: lookleap.SeverityError, Code: of.Code, Message: of.Message}))
+		all = append(all, r.placed(of, lookleap.Finding{Code: of.Code, Message: of.Message}))
 	}
 	return all
 }
 
-// placed returns a finding at its place in the checkout. That of a skill at a URL is the line of the
-// lockfile that is about it, or the policy; what the finding is about is then in its message. Code hosts
-// refuse reports with places elsewhere.
+// placed returns a finding at its place in the checkout, since code hosts refuse other places. That
+// of a skill at a URL is in the lockfile or policy, and the message names the skill.
 func (r *report) placed(of *result, f lookleap.Finding) reported {
 	input := of.Input
 	if of.base != "" {
@@ -192,14 +168,12 @@ func fileURI(name string) string {
 	return (&url.URL{Path: filepath.ToSlash(name)}).EscapedPath()
 }
 
-// annotations returns the findings as commands of GitHub Actions, which its log shows at the
-// lines of the files.
+// annotations returns the findings as commands of GitHub Actions, which shows them at the lines.
 func (r *report) annotations() string {
 	var b strings.Builder
 	for i := range r.results {
 		for _, f := range r.findings(&r.results[i]) {
-			word := map[lookleap.Severity]string{lookleap.SeverityError: "error", lookleap.SeverityWarning: "warning"}[f.Severity]
-			fmt.Fprintf(&b, "::%s ", cmp.Or(word, "notice"))
+			fmt.Fprintf(&b, "::%s ", f.level("notice"))
 			if f.uri != "" {
 				fmt.Fprintf(&b, "file=%s,", annotationValue(f.uri))
 			}
@@ -212,7 +186,6 @@ func (r *report) annotations() string {
 	return b.String()
 }
 
-// text returns the message with its fix, as one line.
 func (f *reported) text() string {
 	text := f.Message
 	if f.Fix != "" {
@@ -232,7 +205,8 @@ func (all *report) markdown() string {
 	var b strings.Builder
 	for i := range all.results {
 		r := &all.results[i]
-		word := [...]string{"accepted", "refused", "changed", "could not be checked"}[r.outcome()]
+		word := map[int]string{exitAccepted: "accepted", exitRefused: "refused", exitChanged: "changed",
+			exitUnchecked: "could not be checked"}[r.exit()]
 		fmt.Fprintf(&b, "### %s: %s\n\n", codeSpan(r.Input), word)
 		if !r.OK {
 			fmt.Fprintf(&b, "%s (`%s`)\n\n", codeSpan(r.Message), r.Code)
@@ -257,10 +231,72 @@ func codeSpan(text string) string {
 	return fence + " " + text + " " + fence
 }
 
-// longestTicks returns the length of the longest run of backquotes.
 func longestTicks(text string) (most int) {
 	for run := range strings.FieldsFuncSeq(text, func(c rune) bool { return c != '`' }) {
 		most = max(most, len(run))
 	}
 	return most
+}
+
+func (f *reported) level(low string) string {
+	switch f.Severity {
+	case lookleap.SeverityError:
+		return "error"
+	case lookleap.SeverityWarning:
+		return "warning"
+	}
+	return low
+}
+
+type object map[string]any
+
+// sarifLog returns the results as a SARIF 2.1.0 log. What could not be checked is a notification of
+// the run, which then counts as failed: it is not a finding about the skill.
+func (all *report) sarifLog() object {
+	rules, results := []object{}, []object{}
+	var notifications []object
+	indexOf := map[lookleap.Code]int{}
+	for i := range all.results {
+		r := &all.results[i]
+		if r.exit() == exitUnchecked {
+			text := fmt.Sprintf("%s could not be checked: %s (%s)", r.Input, r.Message, r.Code)
+			notifications = append(notifications, object{"level": "error", "message": object{"text": text}})
+			continue
+		}
+		for _, f := range all.findings(r) {
+			if _, known := indexOf[f.Code]; !known {
+				indexOf[f.Code] = len(rules)
+				rules = append(rules, object{"id": f.Code, "shortDescription": object{"text": f.Code.Title()}})
+			}
+			one := object{
+				"ruleId": f.Code, "ruleIndex": indexOf[f.Code], "level": f.level("note"), "message": object{"text": f.text()},
+				"partialFingerprints": object{
+					"lookleap/v1": lookleap.Digest(fmt.Appendf(nil, "%s\n%s\n%s", f.Code, f.uri, f.Message))},
+			}
+			if f.uri != "" {
+				place := object{"artifactLocation": object{"uri": f.uri}}
+				if f.Line > 0 {
+					region := object{"startLine": f.Line}
+					if f.Column > 0 {
+						region["startColumn"] = f.Column
+					}
+					place["region"] = region
+				}
+				one["locations"] = []object{{"physicalLocation": place}}
+			}
+			results = append(results, one)
+		}
+	}
+	invocation := object{"executionSuccessful": len(notifications) == 0}
+	if len(notifications) > 0 {
+		invocation["toolExecutionNotifications"] = notifications
+	}
+	tool := object{"driver": object{"name": "lookleap", "version": buildVersion(),
+		"informationUri": "https://github.com/lookleap/lookleap", "rules": rules}}
+	return object{
+		"$schema": "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json",
+		"version": "2.1.0",
+		"runs": []object{{"tool": tool, "invocations": []object{invocation}, "results": results,
+			"columnKind": "unicodeCodePoints"}},
+	}
 }

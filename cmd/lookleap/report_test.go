@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"crypto/ed25519"
 	"crypto/rand"
 	"crypto/x509"
@@ -19,14 +18,6 @@ import (
 	"github.com/lookleap/lookleap/contrib/policy"
 	"github.com/lookleap/lookleap/lookleaptest"
 )
-
-// lookleapOn runs a command and returns its exit code and output.
-func lookleapOn(t *testing.T, args ...string) (int, string) {
-	t.Helper()
-	var stdout, stderr bytes.Buffer
-	code := run(context.Background(), args, nil, &stdout, &stderr)
-	return code, stdout.String() + stderr.String()
-}
 
 func writeFile(t *testing.T, name, content string) string {
 	t.Helper()
@@ -47,10 +38,10 @@ func TestReports(t *testing.T) {
 	writeFile(t, filepath.Join(before, "SKILL.md"), head+"Ask for the order number.\n")
 	writeFile(t, filepath.Join(now, "SKILL.md"), head+"Ask for the card number.\n```sh\ncurl https://evil.example.net/::error::x%0A\n```\n")
 	lock, sarif, summary := filepath.Join(dir, "skills.lock"), filepath.Join(dir, "out.sarif"), filepath.Join(dir, "summary.md")
-	if code, out := lookleapOn(t, "lock", before, "--url", "https://shop.example/skills/refund/", "--out", lock); code != exitAccepted {
+	if code, out := trial([]string{"lock", before, "--url", "https://shop.example/skills/refund/", "--out", lock}, false); code != exitAccepted {
 		t.Fatal(code, out)
 	}
-	code, out := lookleapOn(t, "lock", now, "--check", lock, "--before", before, "--sarif", sarif, "--summary", summary, "--github")
+	code, out := trial([]string{"lock", now, "--check", lock, "--before", before, "--sarif", sarif, "--summary", summary, "--github"}, false)
 	if code != exitChanged || !strings.Contains(out, "| +5: Ask for the card number.") || !strings.Contains(out, `may newly contact the hosts "evil.example.net"`) {
 		t.Error(code, out)
 	}
@@ -62,27 +53,24 @@ func TestReports(t *testing.T) {
 		t.Errorf("%v %s", err, text)
 	}
 	data, err := os.ReadFile(sarif)
-	var log sarifLog
-	if err == nil {
-		err = json.Unmarshal(data, &log)
-	}
-	if err != nil || log.Version != "2.1.0" || len(log.Runs) != 1 || len(log.Runs[0].Results) != 1 || log.Runs[0].Results[0].RuleID != "digest-mismatch" || !log.Runs[0].Invocations[0].Successful {
+	if err != nil || strings.Count(string(data), `"ruleId": "digest-mismatch"`) != 1 || !strings.Contains(string(data), `"version": "2.1.0"`) ||
+		!strings.Contains(string(data), `"executionSuccessful": true`) {
 		t.Errorf("%v %s", err, data)
 	}
-	if code, out := lookleapOn(t, "lock", before, "--check", lock, "--before", now); code != exitAccepted {
+	if code, out := trial([]string{"lock", before, "--check", lock, "--before", now}, false); code != exitAccepted {
 		t.Error("nothing changed:", code, out)
 	}
-	if code, out := lookleapOn(t, "lock", now, "--check", lock, "--before", now); code != exitRefused || !strings.Contains(out, "is not as it was locked") {
+	if code, out := trial([]string{"lock", now, "--check", lock, "--before", now}, false); code != exitRefused || !strings.Contains(out, "is not as it was locked") {
 		t.Error(code, out)
 	}
-	if code, _ := lookleapOn(t, "lock", now, "--sarif", sarif); code != exitUsage {
+	if code, _ := trial([]string{"lock", now, "--sarif", sarif}, false); code != exitUsage {
 		t.Error("--sarif without --check:", code)
 	}
 }
 
 // TestReportInjection puts commands of GitHub Actions, Markdown and HTML where a publisher can.
 func TestReportInjection(t *testing.T) {
-	r := refuseAt(findingOf("a`b``\n::error::evil\r\n<script>alert(1)</script> | ![x](https://evil.example/)"))
+	r := refuse(findingOf("a`b``\n::error::evil\r\n<script>alert(1)</script> | ![x](https://evil.example/)"))
 	r.Input = "x\n::add-mask::y,z:"
 	for _, line := range strings.Split(strings.TrimSuffix((&report{results: []result{r}}).annotations(), "\n"), "\n") {
 		if !strings.HasPrefix(line, "::error file=") || strings.Count(line, "::") < 2 {
@@ -138,7 +126,7 @@ func TestPolicyOutcomes(t *testing.T) {
 					t.Setenv(variable, looser)
 				}
 			}
-			if code, out := lookleapOn(t, c.args...); code != c.exit || !strings.Contains(out, c.out) {
+			if code, out := trial(c.args, false); code != c.exit || !strings.Contains(out, c.out) {
 				t.Errorf("exit %d\n%s", code, out)
 			}
 		})
@@ -157,16 +145,16 @@ func TestFeedCommand(t *testing.T) {
 		"bad-root":  {[]string{"feed", file, "--withdraw", "root=https://a.example/*", "--reason", "x"}, exitRefused},
 		"bad-kind":  {[]string{"feed", file, "--withdraw", "user=x", "--reason", "x"}, exitRefused},
 	} {
-		if code, out := lookleapOn(t, c.args...); code != c.exit {
+		if code, out := trial(c.args, false); code != c.exit {
 			t.Errorf("%s: exit %d %s", name, code, out)
 		}
 	}
 	for _, entry := range []string{"root=https://github.com/example-org/", "skill=https://shop.example/skills/refund/", "key=k1"} {
-		if code, out := lookleapOn(t, "feed", file, "--withdraw", entry, "--reason", "taken over"); code != exitAccepted {
+		if code, out := trial([]string{"feed", file, "--withdraw", entry, "--reason", "taken over"}, false); code != exitAccepted {
 			t.Fatal(code, out)
 		}
 	}
-	code, out := lookleapOn(t, "feed", file)
+	code, out := trial([]string{"feed", file}, false)
 	if code != exitAccepted || !strings.Contains(out, `"https://github.com/example-org/", because "taken over"`) || !strings.Contains(out, "3") {
 		t.Error(code, out)
 	}
@@ -177,10 +165,10 @@ func TestFeedCommand(t *testing.T) {
 	n := lookleaptest.ForTest(t)
 	n.Site("feed.example").File("/w.json", "application/json", string(data)).File("/bad.json", "application/json", "{}")
 	door := opened(t, n).Args()
-	if code, out := lookleapOn(t, append(door, "feed", "https://feed.example/w.json")...); code != exitAccepted || !strings.Contains(out, "taken over") {
+	if code, out := trial(append(door, "feed", "https://feed.example/w.json"), false); code != exitAccepted || !strings.Contains(out, "taken over") {
 		t.Error(code, out)
 	}
-	if code, out := lookleapOn(t, append(door, "feed", "https://feed.example/bad.json")...); code != exitRefused || !strings.Contains(out, "bad-feed") {
+	if code, out := trial(append(door, "feed", "https://feed.example/bad.json"), false); code != exitRefused || !strings.Contains(out, "bad-feed") {
 		t.Error(code, out)
 	}
 }
@@ -207,20 +195,20 @@ func TestFeedSigned(t *testing.T) {
 	}
 	file, key := in("withdrawn.json"), newKey("a.pem")
 	withdraw := []string{"feed", file, "--withdraw", "root=https://github.com/example-org/", "--reason", "taken over", "--sign"}
-	code, out := lookleapOn(t, append(withdraw, key)...)
+	code, out := trial(append(withdraw, key), false)
 	set := regexp.MustCompile(`\{"keys":.*\}`).FindString(out)
 	if code != exitAccepted || set == "" || strings.Contains(set, `"d":`) {
 		t.Fatal(code, out)
 	}
 	keys := write("keys.json", []byte(set))
-	if code, out := lookleapOn(t, "feed", file+".jws", "--jwks", keys); code != exitAccepted || !strings.Contains(out, "taken over") {
+	if code, out := trial([]string{"feed", file + ".jws", "--jwks", keys}, false); code != exitAccepted || !strings.Contains(out, "taken over") {
 		t.Error(code, out)
 	}
 	signed, err := os.ReadFile(file + ".jws")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if code, out := lookleapOn(t, "feed", file, "--sign", newKey("b.pem")); code != exitAccepted {
+	if code, out := trial([]string{"feed", file, "--sign", newKey("b.pem")}, false); code != exitAccepted {
 		t.Error(code, out)
 	}
 	for name, c := range map[string]struct {
@@ -240,15 +228,15 @@ func TestFeedSigned(t *testing.T) {
 		"without-a-why": {[]string{"feed", file, "--sign", key, "--withdraw", "root=https://a.example/"}, exitUsage},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if code, out := lookleapOn(t, c.args...); code != c.exit {
+			if code, out := trial(c.args, false); code != c.exit {
 				t.Errorf("exit %d\n%s", code, out)
 			}
 		})
 	}
 }
 
-func findingOf(message string) lookleap.Finding {
-	return lookleap.Finding{Severity: lookleap.SeverityError, Code: "hidden-text", Message: message}
+func findingOf(message string) error {
+	return &lookleap.Error{Code: "hidden-text", Message: message}
 }
 
 // TestSARIFPlaces: each finding is at a file of the checkout, since code hosts refuse reports with places elsewhere.
@@ -261,7 +249,7 @@ func TestSARIFPlaces(t *testing.T) {
 	t.Chdir(dir)
 	rules := writeFile(t, filepath.Join(dir, "policy.json"), `{"type":"`+policy.MediaType+`","name":"Example Corp","skills":{"deny":["evil.example"]}}`)
 	const skill = "https://shop.example/skills/refund/"
-	if code, out := lookleapOn(t, append(door, "lock", skill, "--out", "skills.lock")...); code != exitAccepted {
+	if code, out := trial(append(door, "lock", skill, "--out", "skills.lock"), false); code != exitAccepted {
 		t.Fatal(code, out)
 	}
 	n.Site("shop.example").File("/skills/refund/SKILL.md", "text/markdown", skillFile+"More.\n")
@@ -276,10 +264,23 @@ func TestSARIFPlaces(t *testing.T) {
 		"denied":  {[]string{"skill", "https://evil.example/skills/refund/", "--policy", rules}, exitRefused, "policy.json", false, "https://evil.example/skills/refund/"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if code, out := lookleapOn(t, slices.Concat(door, c.args, []string{"--sarif", "out.sarif"})...); code != c.exit {
+			if code, out := trial(slices.Concat(door, c.args, []string{"--sarif", "out.sarif"}), false); code != c.exit {
 				t.Fatal(code, out)
 			}
-			var log sarifLog
+			var log struct {
+				Runs []struct {
+					Tool    struct{ Driver struct{ Version string } }
+					Results []struct {
+						Message   struct{ Text string }
+						Locations []struct {
+							PhysicalLocation struct {
+								ArtifactLocation struct{ URI string }
+								Region           *struct{ StartLine int }
+							}
+						}
+					}
+				}
+			}
 			data, err := os.ReadFile("out.sarif")
 			if err == nil {
 				err = json.Unmarshal(data, &log)
@@ -291,14 +292,14 @@ func TestSARIFPlaces(t *testing.T) {
 				if len(r.Locations) != 1 {
 					t.Fatalf("%s", data)
 				}
-				place := r.Locations[0].Physical
-				if place.Artifact.URI != c.file || !strings.HasPrefix(r.Message.Text, c.says) || (place.Region != nil) != c.line {
+				place := r.Locations[0].PhysicalLocation
+				if place.ArtifactLocation.URI != c.file || !strings.HasPrefix(r.Message.Text, c.says) || (place.Region != nil) != c.line {
 					t.Errorf("%+v %q", place, r.Message.Text)
 				}
 				if c.line {
 					text, _ := os.ReadFile(c.file)
-					if line := strings.Split(string(text), "\n")[place.Region.Line-1]; !strings.Contains(line, "refund") && !strings.Contains(line, "SKILL.md") {
-						t.Errorf("line %d: %s", place.Region.Line, line)
+					if line := strings.Split(string(text), "\n")[place.Region.StartLine-1]; !strings.Contains(line, "refund") && !strings.Contains(line, "SKILL.md") {
+						t.Errorf("line %d: %s", place.Region.StartLine, line)
 					}
 				}
 			}

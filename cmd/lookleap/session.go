@@ -9,28 +9,26 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/contrib/hostflags"
 	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/fetch"
 	"github.com/lookleap/lookleap/internal/htmlreport"
 )
 
-// The bounds of what one run reads.
 const (
 	maxFile    = 64 << 20 // bytes of a file, or of standard input
 	maxFetched = 4 << 20  // bytes of what a URL has
 	maxWord    = 1 << 20  // bytes of a line of standard input that is an input itself
 )
 
-// session is one run of a command: where its inputs come from, its network, and
-// where its results go.
+// session is one run of a command: its inputs, its network, and where its results go.
 type session struct {
 	options  options
-	stdin    io.Reader // nil once it was read
+	host     *lookleap.Host
+	close    func()
+	stdin    io.Reader // read once, which parseLine sees to
 	stdout   io.Writer
 	stderr   io.Writer
 	printer  printer
@@ -41,69 +39,41 @@ type session struct {
 
 	asks       bool          // a person is at the terminal
 	lineReader *bufio.Reader // of what that person types
-
-	host *hostflags.Host // nil until a command asks for it
 }
 
-func newSession(o options, stdin io.Reader, stdout io.Writer) *session {
-	return &session{options: o, progress: new(progress), stdin: stdin, stdout: stdout, stderr: io.Discard,
-		printer: newPrinter(stdout, o.json, o.noColor)}
-}
-
-// Host is the network of this run, as the flags shape it. Its error is wrong usage.
-func (s *session) Host() (*lookleap.Host, error) {
-	if s.host == nil {
-		host, err := s.options.NewHost()
-		if err != nil {
-			return nil, usagef("%s", strings.TrimSuffix(err.Error(), " ("+string(lookleap.CodeOf(err))+")"))
-		}
-		s.host = host
+func newSession(o options, stdin io.Reader, stdout, stderr io.Writer) (*session, error) {
+	host, err := o.NewHost()
+	if err != nil {
+		return nil, usagef("%s", strings.TrimSuffix(err.Error(), " ("+string(lookleap.CodeOf(err))+")"))
 	}
-	return &s.host.Host, nil
+	return &session{options: o, host: &host.Host, close: func() { _ = host.Close() }, stdin: stdin, stdout: stdout,
+		stderr:  stderr,
+		printer: newPrinter(stdout, o.json, o.noColor), progress: newProgress(stderr),
+		asks: isTerminal(stderr) && isTerminal(stdin)}, nil
 }
 
-// siteArgs returns the arguments with the URLs of the development mode and, if they are sites, of names.
-func (s *session) siteArgs(args []string, sites bool) ([]string, error) {
-	out := make([]string, len(args))
-	for i, arg := range args {
-		var err error
-		if out[i], err = s.options.URL(arg); err != nil {
-			return nil, usagef("%v", err)
-		}
-		if sites {
-			out[i] = siteURL(out[i])
-		}
-	}
-	return out, nil
-}
+type look func(ctx context.Context, input string) result
 
-// siteURL returns the https URL of a site that is named as people do: example.com. Other words stay as they
-// are.
-func siteURL(word string) string {
-	if _, err := domain.Parse("https://" + word); err != nil || strings.Contains(word, "://") {
-		return word
-	}
-	return "https://" + word
-}
-
-func (s *session) close() {
-	if s.host != nil {
-		_ = s.host.Close() // only idle connections are left
-	}
-}
-
-// judge runs one judgement, within the time for one input, and prints its
-// result. A panic is a refusal: the other inputs still get their lines.
-func (s *session) judge(ctx context.Context, input string, look func(context.Context) result) error {
+// judge runs one judgement, within the time for one input, and prints its result.
+func (s *session) judge(ctx context.Context, input string, look look) error {
 	ctx, cancel := context.WithTimeout(ctx, s.options.timeout)
 	defer cancel()
-	done := s.progress.working(input, patience)
-	r := guarded(ctx, look)
+	done := s.progress.working(input)
+	r := look.guarded(ctx, input)
 	done()
 	return s.show(input, r)
 }
 
-// show prints the result for an input.
+// guarded makes a panic a refusal: the other inputs still get their lines.
+func (l look) guarded(ctx context.Context, input string) (r result) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			r = result{Code: lookleap.CodeInternal, Message: fmt.Sprintf("lookleap failed on this input: %v", cause)}
+		}
+	}()
+	return l(ctx, input)
+}
+
 func (s *session) show(input string, r result) error {
 	r.Input = input
 	s.advise(&r)
@@ -114,64 +84,56 @@ func (s *session) show(input string, r result) error {
 	if !r.OK {
 		s.refused++
 	}
-	s.report.add(r)
-	s.keepPage(r)
-	return s.printer.print(r)
-}
-
-func guarded(ctx context.Context, look func(context.Context) result) (r result) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			r = result{Code: lookleap.CodeInternal, Message: fmt.Sprintf("lookleap failed on this input: %v", cause)}
-		}
-	}()
-	return look(ctx)
-}
-
-// each judges every word. "-" stands for the lines of standard input.
-func (s *session) each(ctx context.Context, words []string, look func(ctx context.Context, word string) result) error {
-	if len(words) == 0 {
-		return usagef("give at least one input, or - to read them from standard input")
+	if s.report != nil {
+		s.report.results = append(s.report.results, r)
 	}
-	for _, word := range words {
-		judge := func(word string) error {
-			return s.judge(ctx, word, func(ctx context.Context) result { return look(ctx, word) })
-		}
-		var err error
-		if word == "-" {
-			err = s.lines(ctx, judge)
-		} else {
-			err = judge(word)
-		}
-		if err = errors.Join(err, ctx.Err()); err != nil {
+	if s.options.html != "" {
+		s.pages = append(s.pages, reportOf(r, s.options.Now()))
+	}
+	return s.printer(r)
+}
+
+func (s *session) each(ctx context.Context, inputs []string, look look) error {
+	for _, input := range inputs {
+		if err := errors.Join(s.judge(ctx, input, look), ctx.Err()); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// lines passes on every line of standard input, empty ones too and nothing trimmed
-// but the line feed: what an attacker put there is what has to be judged.
-func (s *session) lines(ctx context.Context, judge func(word string) error) error {
-	in, err := s.takeStdin()
-	if err != nil {
-		return err
+// words judges every word. "-" stands for the lines of standard input: empty ones too, and nothing
+// trimmed but the line feed, since what an attacker put there is what has to be judged.
+func (s *session) words(ctx context.Context, words []string, look look) error {
+	if len(words) == 0 {
+		return usagef("give at least one input, or - to read them from standard input")
 	}
-	lines := bufio.NewScanner(in)
+	for _, word := range words {
+		judge := s.each
+		if word == "-" {
+			judge = s.lines
+		}
+		if err := judge(ctx, []string{word}, look); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *session) lines(ctx context.Context, _ []string, look look) error {
+	lines := bufio.NewScanner(s.stdin)
 	lines.Buffer(nil, maxWord)
 	lines.Split(splitLines)
 	judged := 0
 	for ; lines.Scan(); judged++ {
-		if err := judge(lines.Text()); err != nil {
+		if err := s.each(ctx, []string{lines.Text()}, look); err != nil {
 			return err
 		}
 	}
 	switch err := lines.Err(); {
 	case errors.Is(err, bufio.ErrTooLong):
-		return s.judge(ctx, "-", func(context.Context) result {
-			return refuse(coded{lookleap.CodeTooLarge,
-				fmt.Errorf("a line is longer than %d bytes; neither it nor what follows was judged", maxWord)})
-		})
+		return s.show("-", refuse(fault(lookleap.CodeTooLarge,
+			fmt.Sprintf("a line is longer than %d bytes; neither it nor what follows was judged", maxWord), "")))
 	case err != nil:
 		return fmt.Errorf("reading standard input: %w", err)
 	case judged == 0:
@@ -192,34 +154,28 @@ func splitLines(data []byte, atEOF bool) (advance int, token []byte, err error) 
 }
 
 // files judges the content of every named file. "-" is standard input.
-func (s *session) files(ctx context.Context, names []string, look func(ctx context.Context, name string, content []byte) result) error {
+func (s *session) files(ctx context.Context, names []string, judge func(content []byte) result) error {
 	if len(names) == 0 {
 		return usagef("give at least one file, or - for standard input")
 	}
-	for _, name := range names {
-		err := s.judge(ctx, name, func(ctx context.Context) result {
-			content, err := s.read(ctx, name)
-			if err != nil {
-				return refuse(err)
-			}
-			return look(ctx, name, content)
-		})
-		if err = errors.Join(err, ctx.Err()); err != nil {
-			return err
+	return s.each(ctx, names, s.content(judge))
+}
+
+func (s *session) content(judge func(content []byte) result) look {
+	return func(ctx context.Context, name string) result {
+		content, err := s.read(ctx, name)
+		if err != nil {
+			return refuse(err)
 		}
+		return judge(content)
 	}
-	return nil
 }
 
 // read returns the content of a file, of an https URL, or of standard input for "-".
 func (s *session) read(ctx context.Context, name string) ([]byte, error) {
 	switch {
 	case name == "-":
-		in, err := s.takeStdin()
-		if err != nil {
-			return nil, err
-		}
-		return readAll(in)
+		return readAll(s.stdin)
 	case !strings.Contains(name, "://"):
 		return readFile(name)
 	}
@@ -227,17 +183,15 @@ func (s *session) read(ctx context.Context, name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	host, err := s.Host()
-	if err != nil {
-		return nil, err
-	}
-	accept := http.Header{"Accept": {"application/anml+xml, application/anml+json;q=0.9, */*;q=0.5"}} // a page has both for agents and for people
-	resp, err := fetch.Do(ctx, host, &fetch.Request{URL: u, Header: accept, TrustEvidence: true, Limits: fetch.Limits{Body: maxFetched}})
+	// A page has both a form for agents and one for people.
+	accept := http.Header{"Accept": {"application/anml+xml, application/anml+json;q=0.9, */*;q=0.5"}}
+	resp, err := fetch.Do(ctx, s.host, &fetch.Request{URL: u, Header: accept, TrustEvidence: true,
+		Limits: fetch.Limits{Body: maxFetched}})
 	if err != nil {
 		return nil, err
 	}
 	if resp.Status != http.StatusOK {
-		return nil, coded{lookleap.CodeBadStatus, fmt.Errorf("the status is %d", resp.Status)}
+		return nil, fault(lookleap.CodeBadStatus, fmt.Sprintf("the status is %d", resp.Status), "")
 	}
 	return resp.Body, nil
 }
@@ -245,7 +199,7 @@ func (s *session) read(ctx context.Context, name string) ([]byte, error) {
 func readFile(name string) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
-		return nil, coded{lookleap.CodeIO, err}
+		return nil, ioError{err}
 	}
 	defer f.Close()
 	return readAll(f)
@@ -255,27 +209,9 @@ func readAll(in io.Reader) ([]byte, error) {
 	content, err := io.ReadAll(io.LimitReader(in, maxFile+1))
 	switch {
 	case err != nil:
-		return nil, coded{lookleap.CodeIO, err}
+		return nil, ioError{err}
 	case len(content) > maxFile:
-		return nil, coded{lookleap.CodeTooLarge, fmt.Errorf("it is larger than %d bytes", maxFile)}
+		return nil, fault(lookleap.CodeTooLarge, fmt.Sprintf("it is larger than %d bytes", maxFile), "")
 	}
 	return content, nil
-}
-
-// withoutStdin refuses "-" for a command that reads none, where it would be a name.
-func withoutStdin(words []string) error {
-	if slices.Contains(words, "-") {
-		return usagef("this command does not read standard input")
-	}
-	return nil
-}
-
-// takeStdin returns standard input, once.
-func (s *session) takeStdin() (io.Reader, error) {
-	if s.stdin == nil {
-		return nil, usagef("- may be given once: standard input is read only once")
-	}
-	in := s.stdin
-	s.stdin = nil
-	return in, nil
 }

@@ -16,63 +16,52 @@ import (
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
-func skillCommand() command {
-	return command{
-		name:    "skill",
-		words:   installWords,
-		args:    installArgs,
-		summary: "whether a skill is well-formed and, for a URL, whose it is; or installs it",
-		about: `Judges a SKILL.md file, a skill directory as its publisher would, or the skill at
-an https URL: whether it lies under its trust root, and what its header says.
-Roots given with --root count as registered; without one a host of its own
-counts for its origin, and a platform's skills are refused until a root is given.
-
-With --policy, a skill at a URL has to be allowed by the policy of an organisation
-too; see lookleap policy. The exit code is then 1 if a skill was refused, and 4 if
-something could not be found out.
-
-value: {
-  "name", "description":  of the header
-  "profile":              dvs, agentskills or lenient
-  "digest":               of the SKILL.md
-  "hidden":               characters of the body that no one sees; files only
-  "extra":                other keys of the header; they permit nothing
-  "capabilities":         what the skill may do, as far as its text says: kind, value, file
-  "id":                   canonical URL of the skill; URLs only
-  "root", "rootSource":   its trust root, and who declared it; URLs only
-}` + installAbout,
-		examples: []string{
-			"lookleap skill skills/refund",
-			"lookleap skill https://example.com/skills/refund/",
-			"lookleap skill add example-org/skills --skill refund --agent claude-code",
-			"lookleap skill add https://example.com --all",
-			"lookleap skill verify --sarif skills.sarif",
-			"lookleap --json skill https://github.com/example-org/skills/blob/main/refund/SKILL.md --root https://github.com/example-org/",
-		},
-		build: func(flags *flag.FlagSet) action {
-			var roots, policies repeated
-			var profile dvs.Profile
-			report := reportFlags(flags)
-			in := &installer{roots: &roots, policies: &policies, report: report}
-			in.declare(flags)
-			flags.Var(&policies, "policy", "obey the policy in this `FILE`; may be repeated")
-			flags.Var(&roots, "root", "trust this `ROOT`; may be repeated")
-			flags.TextVar(&profile, "profile", dvs.DVS, "read by this `PROFILE`: dvs, agentskills or lenient")
-			return func(ctx context.Context, s *session, args []string) error {
-				if len(args) > 0 && slices.Contains(installWords, args[0]) {
-					return in.run(ctx, s, args[0], args[1:])
-				}
-				if len(policies) > 0 || report.sarif != "" || report.summary != "" || report.github {
-					s.report = report
-				}
-				if len(policies) > 0 {
-					report.against = policies[0]
-				}
-				err := judgeSkills(ctx, s, args, roots, policies, profile)
-				return errors.Join(err, report.write(s.stdout))
-			}
-		},
+func skillCommand(flags *flag.FlagSet) action {
+	report := reportFlags(flags)
+	in := &installer{report: report}
+	in.declare(flags)
+	flags.Var(&in.policies, "policy", "obey the policy in this `FILE`; may be repeated")
+	return func(ctx context.Context, s *session, args []string) error {
+		if len(args) > 0 && slices.Contains(installWords, args[0]) {
+			return in.run(ctx, s, args[0], args[1:])
+		}
+		if len(in.policies) > 0 {
+			report.against = in.policies[0]
+		}
+		if len(in.policies) > 0 || report.asked() {
+			s.report = report
+		}
+		return judgeSkills(ctx, s, args, &in.skillFlags)
 	}
+}
+
+// skillFlags say who is trusted for skills.
+type skillFlags struct {
+	roots, policies repeated
+	profile         dvs.Profile
+}
+
+func (f *skillFlags) declare(flags *flag.FlagSet) {
+	flags.Var(&f.roots, "root", "trust this `ROOT`; may be repeated")
+	flags.TextVar(&f.profile, "profile", dvs.DVS, "read by this `PROFILE`: dvs, agentskills or lenient")
+}
+
+// loader returns a loader that trusts the roots and obeys the policies, which it returns too.
+func (f *skillFlags) loader(s *session, o dvs.Options) (*dvs.Loader, []*dvs.Policy, error) {
+	if len(f.policies) > 0 {
+		rules, err := policy.Load(f.policies...)
+		if err != nil {
+			return nil, nil, usagef("--policy: %v", err)
+		}
+		o = rules.Skills(o)
+	}
+	loader := dvs.NewLoader(s.host, o)
+	for _, raw := range f.roots {
+		if _, err := loader.Roots().Register(raw, dvs.ByUser); err != nil {
+			return nil, nil, usagef("--root: %v", err)
+		}
+	}
+	return loader, o.Policies, nil
 }
 
 type skillValue struct {
@@ -88,113 +77,64 @@ type skillValue struct {
 	RootSource   string           `json:"rootSource,omitempty"`
 }
 
-// judgeSkills judges each input as what it looks like: a URL, a directory or a file.
-func judgeSkills(ctx context.Context, s *session, args []string, roots, policies []string, profile dvs.Profile) error {
-	if len(args) == 0 {
-		return usagef("give at least one file, directory or URL, or - for standard input")
-	}
-	var loader *dvs.Loader
-	for _, arg := range args {
-		var err error
-		switch info, statErr := os.Stat(arg); {
-		case strings.Contains(arg, "://"):
-			if loader == nil {
-				if loader, err = skillLoader(s, roots, policies, profile); err != nil {
-					return err
-				}
-			}
-			err = s.judge(ctx, arg, func(ctx context.Context) result { return registerSkill(ctx, loader, arg, profile) })
-		case statErr == nil && info.IsDir():
-			err = s.judge(ctx, arg, func(context.Context) result { return lintSkill(arg, profile) })
-		default:
-			err = s.files(ctx, []string{arg}, func(_ context.Context, _ string, content []byte) result { return parseSkill(content, profile) })
-		}
-		if err = errors.Join(err, ctx.Err()); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// skillLoader trusts the roots of the command line.
-func skillLoader(s *session, roots, policies []string, profile dvs.Profile) (*dvs.Loader, error) {
-	host, err := s.Host()
+func judgeSkills(ctx context.Context, s *session, args []string, f *skillFlags) error {
+	loader, _, err := f.loader(s, dvs.Options{Profile: f.profile})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	o := dvs.Options{Profile: profile}
-	if len(policies) > 0 {
-		rules, err := policy.Load(policies...)
-		if err != nil {
-			return nil, usagef("--policy: %v", err)
+	return s.each(ctx, args, func(ctx context.Context, arg string) result {
+		if strings.Contains(arg, "://") {
+			return registerSkill(ctx, loader, arg, f.profile)
 		}
-		o = rules.Skills(o)
-	}
-	loader := dvs.NewLoader(host, o)
-	for _, raw := range roots {
-		if _, err := loader.Roots().Register(raw, dvs.ByUser); err != nil {
-			return nil, usagef("--root: %v", err)
+		if info, err := os.Stat(arg); err == nil && info.IsDir() {
+			return lintSkill(arg, f.profile)
 		}
-	}
-	return loader, nil
+		return s.content(func(content []byte) result { return parseSkill(content, f.profile) })(ctx, arg)
+	})
 }
 
 func registerSkill(ctx context.Context, loader *dvs.Loader, url string, profile dvs.Profile) result {
 	reg, err := loader.Register(ctx, url)
 	if err != nil {
-		return refuseSkill(err)
+		return refuse(err)
+	}
+	var bundle dvs.Bundle
+	skill, err := loadForLock(ctx, loader, url)
+	if err == nil {
+		bundle, err = skill.Bundle(ctx)
+	}
+	if err != nil {
+		return refuse(err)
 	}
 	value := skillOf(&reg.Metadata, profile, reg.Digest)
-	value.ID = reg.ID.String()
-	value.Root = reg.Root.String()
-	value.RootSource = reg.Source.String()
-	skill, err := loadForLock(ctx, loader, url)
-	if err != nil {
-		return refuseSkill(err)
-	}
-	bundle, err := skill.Bundle(ctx)
-	if err != nil {
-		return refuseSkill(err)
-	}
+	value.ID, value.Root, value.RootSource = reg.ID.String(), reg.Root.String(), reg.Source.String()
 	value.Capabilities = dvs.CapabilitiesOf(bundle.Files)
 	r := accept(value, skillRows(value)...)
 	r.Verdict = reg.Verdict
 	return r.with(reg.Verdict.Findings...)
 }
 
-// refuseSkill is [refuse] with the parts of a refusal of this package.
-func refuseSkill(err error) result {
-	var no *lookleap.VerifyError
-	var e *lookleap.Error
-	if errors.As(err, &no) || !errors.As(err, &e) {
-		return refuse(err)
-	}
-	return refuseAt(lookleap.Finding{Severity: lookleap.SeverityError, Code: e.Code, Message: e.Message, Fix: e.Fix})
-}
-
 func parseSkill(content []byte, profile dvs.Profile) result {
 	skill, findings, err := dvs.ParseSkill(content, profile, dvs.Limits{})
 	if err != nil {
 		r := refuse(err)
-		var bad *lookleap.Error
-		if errors.As(err, &bad) {
-			r.Message = bad.Message
+		if len(findings) > 0 { // the error is one of them
+			r.Findings = findings
 		}
-		return r.with(findings...)
+		return r
 	}
 	value := skillOf(&skill.Metadata, profile, skill.Digest)
 	value.Hidden, value.Capabilities = skill.Hidden, dvs.CapabilitiesOf(map[string][]byte{dvs.EntryFile: content})
 	return accept(value, skillRows(value)...).with(findings...)
 }
 
-// lintSkill accepts a directory that agents would accept.
 func lintSkill(dir string, profile dvs.Profile) result {
 	name, err := filepath.Abs(dir)
 	if err != nil {
-		return refuse(coded{lookleap.CodeIO, err})
+		return refuse(ioError{err})
 	}
 	files := os.DirFS(dir)
-	r := result{Code: lookleap.CodeOK, OK: true, Message: accepted}
+	r := accept(nil)
 	for _, f := range dvs.Lint(files, dvs.LintOptions{Profile: profile, Directory: filepath.Base(name)}) {
 		if f.Severity == lookleap.SeverityError && r.OK {
 			r.OK, r.Code, r.Message = false, f.Code, f.Message
@@ -217,7 +157,8 @@ func lintSkill(dir string, profile dvs.Profile) result {
 }
 
 func skillOf(m *dvs.Metadata, profile dvs.Profile, digest dvs.Digest) skillValue {
-	value := skillValue{Name: m.Name, Description: m.Description, Profile: profile, Digest: digest, Extra: []string{}, Capabilities: dvs.Capabilities{}}
+	value := skillValue{Name: m.Name, Description: m.Description, Profile: profile, Digest: digest, Extra: []string{},
+		Capabilities: dvs.Capabilities{}}
 	for _, field := range m.Extra {
 		value.Extra = append(value.Extra, field.Key)
 	}
@@ -225,15 +166,81 @@ func skillOf(m *dvs.Metadata, profile dvs.Profile, digest dvs.Digest) skillValue
 }
 
 func skillRows(value skillValue) []row {
-	rows := []row{{"name", plaintext.Quote(value.Name, 64)}, {"description", plaintext.Quote(value.Description, 200)}, {"digest", value.Digest.String()}}
+	rows := []row{{"name", plaintext.Quote(value.Name, 64)}, {"description", plaintext.Quote(value.Description, 200)},
+		{"digest", value.Digest.String()}}
 	if value.ID != "" {
-		rows = append(rows, row{"skill", plaintext.Line(value.ID)}, row{"trust root", fmt.Sprintf("%s (%s)", plaintext.Line(value.Root), value.RootSource)})
+		rows = append(rows, row{"skill", value.ID}, row{"trust root", fmt.Sprintf("%s (%s)", value.Root, value.RootSource)})
 	}
-	for _, sentence := range value.Capabilities.Sentences() {
-		rows = append(rows, row{"may", sentence})
-	}
+	rows = append(rows, mayRows(value.Capabilities)...)
 	if len(value.Capabilities) > 0 {
 		rows = append(rows, row{"", "the list of what it may do " + dvs.CapabilityNote})
 	}
 	return rows
+}
+
+func mayRows(c dvs.Capabilities) (rows []row) {
+	for _, sentence := range c.Sentences() {
+		rows = append(rows, row{"may", sentence})
+	}
+	return rows
+}
+
+func skillsCommand(flags *flag.FlagSet) action {
+	var o dvs.Options
+	flags.Func("index", "ask for one index alone: agent-skills or skills", func(name string) error {
+		prefix, ok := map[string]string{"agent-skills": dvs.AgentSkillsPrefix, "skills": dvs.SkillsPrefix}[name]
+		if !ok {
+			return errors.New("the index is agent-skills or skills")
+		}
+		o.Indexes = []string{prefix}
+		return nil
+	})
+	return func(ctx context.Context, s *session, args []string) error {
+		loader := dvs.NewLoader(s.host, o)
+		return s.words(ctx, args, func(ctx context.Context, origin string) result { return listSkills(ctx, loader, origin) })
+	}
+}
+
+type listedSkill struct {
+	Skill       string       `json:"skill"`
+	Name        string       `json:"name"`
+	Description string       `json:"description"`
+	Source      string       `json:"source"`
+	Artifact    dvs.Artifact `json:"artifact"`
+	Digest      dvs.Digest   `json:"digest"`
+	Foreign     bool         `json:"foreign"`
+}
+
+func listedSkillOf(l *dvs.Listing) listedSkill {
+	return listedSkill{l.Skill.String(), l.Name, l.Description, l.Source, l.Skill.Artifact(), l.Digest, l.Foreign()}
+}
+
+func listSkills(ctx context.Context, loader *dvs.Loader, origin string) result {
+	skills := []listedSkill{}
+	r := accept(nil)
+	for entry, err := range loader.Discover(ctx, origin) {
+		var skipped *dvs.Skipped
+		switch {
+		case errors.As(err, &skipped):
+			r = r.with(skipped.Finding)
+		case err != nil:
+			return refuse(err)
+		default:
+			skills = append(skills, listedSkillOf(&entry))
+			at := entry.Skill.String()
+			if entry.Foreign() {
+				at += " (at another origin)"
+			}
+			r.row(plaintext.Quote(entry.Name, 40), at)
+		}
+	}
+	r.Value = map[string]any{"skills": skills}
+	r.Message = plaintext.Plural(len(skills), "skill is listed", "skills are listed")
+	for _, f := range r.Findings {
+		if (f.Severity != lookleap.SeverityInfo || f.Code == dvs.CodeNoOriginDiscovery) && r.OK &&
+			len(skills) == 0 { // it is unknown what is listed there
+			r.OK, r.Code, r.Message = false, f.Code, f.Message
+		}
+	}
+	return r
 }

@@ -2,8 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -27,21 +25,8 @@ func TestTrust(t *testing.T) {
 	n.Name("_anml.bank.example").TXT("v=anml1; manifest=https://bank.example/.well-known/anml-trust")
 	door := opened(t, n).Args()
 
-	type answer struct {
-		OK    bool
-		Code  string
-		Value struct {
-			Tier, Row, Reason string
-			Scope             []string
-		}
-	}
-	ask := func(t *testing.T, args ...string) (got answer, exit int, raw []byte) {
-		var stdout, stderr bytes.Buffer
-		exit = run(context.Background(), args, nil, &stdout, &stderr)
-		if err := json.Unmarshal(stdout.Bytes(), &got); err != nil {
-			t.Fatalf("%v: %s%s", err, &stdout, &stderr)
-		}
-		return got, exit, stdout.Bytes()
+	type decision struct {
+		Tier, Row, Reason string
 	}
 	for _, c := range []struct {
 		url, site, code, tier, row string
@@ -54,30 +39,24 @@ func TestTrust(t *testing.T) {
 	} {
 		t.Run(c.code, func(t *testing.T) {
 			for _, mode := range [][]string{nil, {"--fresh"}} {
-				got, exit, raw := ask(t, append(append(append([]string{}, door...), "--json", "trust", c.url, c.site), mode...)...)
+				got := judged[decision](t, append(append(door, "trust", c.url, c.site), mode...)...)
 				granted := c.tier != "unlisted"
-				if got.OK != granted || (exit == 0) != granted || got.Value.Tier != c.tier || got.Value.Reason != c.code || got.Value.Row != c.row {
-					t.Errorf("%v: exit %d, got %+v", mode, exit, got)
+				if got.OK != granted || (got.exit == 0) != granted || got.Value.Tier != c.tier || got.Value.Reason != c.code || got.Value.Row != c.row {
+					t.Errorf("%v: exit %d, got %+v", mode, got.exit, got)
 				}
-				file := filepath.Join(t.TempDir(), "verdict.json")
-				if err := os.WriteFile(file, raw, 0o600); err != nil {
-					t.Fatal(err)
-				}
-				again, _, _ := ask(t, "--json", "replay", file)
+				file := writeFile(t, filepath.Join(t.TempDir(), "verdict.json"), got.text)
+				again := judged[decision](t, "replay", file)
 				if again.OK != got.OK || again.Value.Tier != c.tier || again.Value.Reason != c.code || again.Value.Row != c.row {
 					t.Errorf("judged again: %+v", again)
 				}
-				if later, _, _ := ask(t, "--json", "replay", file, "--at", "2099-01-01T00:00:00Z"); later.OK && c.tier == "full" {
+				if later := judged[any](t, "replay", file, "--at", "2099-01-01T00:00:00Z"); later.OK && c.tier == "full" {
 					t.Errorf("a grant of today holds in 2099: %+v", later)
 				}
 			}
 		})
 	}
 
-	file := filepath.Join(t.TempDir(), "manifest.json")
-	if err := os.WriteFile(file, manifest, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	file := writeFile(t, filepath.Join(t.TempDir(), "manifest.json"), string(manifest))
 	for _, c := range []struct {
 		name string
 		args []string
@@ -90,8 +69,8 @@ func TestTrust(t *testing.T) {
 		{"manifest-expired", []string{"--site", "bank.example", "--at", "2099-01-01T00:00:00Z"}, "manifest-expired"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got, _, raw := ask(t, append([]string{"--json", "manifest", file}, c.args...)...); got.Code != c.code {
-				t.Errorf("got %s", raw)
+			if got := judged[any](t, append([]string{"manifest", file}, c.args...)...); got.Code != c.code {
+				t.Errorf("got %s", got.text)
 			}
 		})
 	}
