@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"flag"
@@ -235,15 +236,21 @@ func (in *installer) hook(_ context.Context, args []string) error {
 		return usagef("hook takes no names")
 	}
 	var call hookCall
+	var bad error
 	if in.s.stdin != nil && !isTerminal(in.s.stdin) {
 		sent, err := io.ReadAll(io.LimitReader(in.s.stdin, maxHook))
 		if err != nil {
 			return err
 		}
-		_ = json.Unmarshal(sent, &call) // what is no call gets the line for people
+		if len(bytes.TrimSpace(sent)) > 0 {
+			bad = json.Unmarshal(sent, &call)
+		}
 	}
 	changed, installed := in.changedSkills(call.Directory)
 	message := hookMessage(changed, installed)
+	if bad != nil && len(changed) > 0 { // agents take the exit code 2 of a hook for a no
+		return usagef("the call cannot be read, so it is stopped: %s", message)
+	}
 	switch tool, input := call.Tool, call.Input; {
 	case call.Event == "PreToolUse" || call.CopilotTool != "":
 		if call.CopilotTool != "" {

@@ -293,6 +293,27 @@ func TestSkillHook(t *testing.T) {
 	}
 }
 
+// TestSkillHookUnreadable: a call that cannot be read may use a changed skill, so it is stopped then.
+func TestSkillHookUnreadable(t *testing.T) {
+	w := newWorkshop(t)
+	w.must("add", "example-org/skills", "--all", "--agent", "claude-code", "--root", owner, "--yes")
+	for _, changed := range []bool{false, true} {
+		if changed {
+			writeFile(t, ".agents/skills/refund/SKILL.md", "changed")
+		}
+		for name, call := range map[string]string{
+			"cut":      `{"hook_event_name": "PreToolUse", "tool_name": "Read"`,
+			"too-long": `{"hook_event_name": "PreToolUse", "tool_name": "Write", "tool_input": {"content": "` + strings.Repeat("x", maxHook) + `"}}`,
+		} {
+			var out bytes.Buffer
+			exit := run(t.Context(), []string{"skill", "hook"}, strings.NewReader(call), &out, &out)
+			if (exit == exitUsage) != changed || strings.Contains(out.String(), "must not be used: refund") != changed {
+				t.Errorf("%s: %d, %s", name, exit, &out)
+			}
+		}
+	}
+}
+
 // TestSkillHookWithoutLockfile: a lockfile that cannot be read vouches for no skill, and stops nothing else.
 func TestSkillHookWithoutLockfile(t *testing.T) {
 	w := newWorkshop(t)
