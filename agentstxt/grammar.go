@@ -168,7 +168,7 @@ func isKeyByte(c byte) bool { return isAlnum(c) || c == '-' || c == '_' || c == 
 // badPercent returns the index of the first "%" without two hex digits, or -1.
 func badPercent(s string) int {
 	for i := range len(s) {
-		if _, ok := domain.Octet(s, i); s[i] == '%' && !ok {
+		if _, ok := domain.Unescape(s, i); s[i] == '%' && !ok {
 			return i
 		}
 	}

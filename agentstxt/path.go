@@ -30,11 +30,11 @@ func appendSpelled[S []byte | string](dst []byte, path S) (spelled []byte, ok bo
 		case c <= ' ' || c == 0x7f:
 			return dst, false
 		case c == '%':
-			octet, ok := domain.Octet(path, i)
+			octet, ok := domain.Unescape(path, i)
 			if !ok {
 				return dst, false
 			}
-			dst = domain.AppendOctet(dst, octet)
+			dst = domain.AppendNormal(dst, octet)
 			i += 2
 		case octets[c] != 0:
 			dst = domain.AppendEscape(dst, c)
@@ -97,7 +97,7 @@ func decodeMore(path []byte) []byte {
 	for i, c := range path {
 		out = append(out, c)
 		n := len(out) - len("%XX")
-		octet, ok := domain.Octet(out, n)
+		octet, ok := domain.Unescape(out, n)
 		switch {
 		case !ok:
 		case octet == '%':
@@ -160,9 +160,9 @@ func readingsOf(path string) (all [][]byte, ok bool) {
 func appendKey(dst, reading []byte) []byte {
 	for i := 0; i < len(reading); i++ {
 		c := reading[i]
-		switch octet, ok := domain.Octet(reading, i); {
+		switch octet, ok := domain.Unescape(reading, i); {
 		case ok:
-			dst = domain.AppendOctet(dst, octet)
+			dst = domain.AppendNormal(dst, octet)
 			i += 2
 		case c == '%', octets[c] != 0:
 			dst = domain.AppendEscape(dst, c)
@@ -178,7 +178,7 @@ func decodeOnce(path []byte) []byte {
 	out := path[:0]
 	for i := 0; i < len(path); i++ {
 		c := path[i]
-		if octet, ok := domain.Octet(path, i); ok {
+		if octet, ok := domain.Unescape(path, i); ok {
 			c = octet
 			i += 2
 		}
@@ -284,7 +284,7 @@ func isAmbiguous(path []byte) bool {
 				return true // a dot segment, or a name that Windows reads without its dot
 			}
 		case '%':
-			octet, _ := domain.Octet(path, i)
+			octet, _ := domain.Unescape(path, i)
 			if octets[octet] == 0 {
 				return true
 			}

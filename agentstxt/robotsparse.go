@@ -160,9 +160,9 @@ func newRobotsRule(value string, line int) (r rule, ok bool) {
 func appendRobotsText[S []byte | string](dst []byte, s S, rule bool) []byte {
 	for i := 0; i < len(s); i++ {
 		c := s[i]
-		switch octet, ok := domain.Octet(s, i); {
+		switch octet, ok := domain.Unescape(s, i); {
 		case ok:
-			dst = domain.AppendOctet(dst, octet)
+			dst = domain.AppendNormal(dst, octet)
 			i += 2
 		case c >= 0x80, c <= ' ', c == 0x7f,
 			c == '*' && !rule,

@@ -221,7 +221,7 @@ func isURI(s string) bool {
 // isURIReference reports whether s has only characters and percent-encodings of RFC 3986.
 func isURIReference(s string) bool {
 	for i := range len(s) {
-		if _, escape := domain.Octet(s, i); !escape && !domain.IsPathChar(s[i]) && strings.IndexByte("?#[]", s[i]) < 0 {
+		if _, escape := domain.Unescape(s, i); !escape && !domain.IsPathChar(s[i]) && strings.IndexByte("?#[]", s[i]) < 0 {
 			return false
 		}
 	}

@@ -181,7 +181,7 @@ func CheckName(name string) error {
 	for i := 0; i < len(name); i++ {
 		switch c := name[i]; {
 		case c == '%':
-			switch octet, ok := domain.Octet(name, i); {
+			switch octet, ok := domain.Unescape(name, i); {
 			case !ok:
 				return bad("a percent sign is not followed by two hex digits", "write %25 for a percent sign")
 			case octet == '/' || octet == '\\' || octet == '.':

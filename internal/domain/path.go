@@ -30,8 +30,8 @@ func canonicalPath(path string, at int, dots bool) (string, error) {
 				return "", err
 			}
 			for ; n > 0; n-- {
-				octet, _ := Octet(path, i)
-				out = AppendOctet(out, octet)
+				octet, _ := Unescape(path, i)
+				out = AppendNormal(out, octet)
 				if endsInDigitOfEscape(out) {
 					return "", fail(CodeAmbiguousPath, at+i, path[i:i+len("%XX")],
 						"this escape is part of another escape once it is decoded", "write the character itself")
@@ -91,8 +91,8 @@ func NormalEscapes(text string) string {
 		plain, _, _ := strings.Cut(rest, "%")
 		out = append(out, plain...)
 		if rest = rest[len(plain):]; rest != "" {
-			octet, _ := Octet(rest, 0)
-			out = AppendOctet(out, octet)
+			octet, _ := Unescape(rest, 0)
+			out = AppendNormal(out, octet)
 			rest = rest[len("%XX"):]
 		}
 	}
@@ -137,7 +137,7 @@ func isDotSegment(segment string) bool {
 
 // escapesSemicolon reports whether s begins with an escape of ";", or with an escape of one.
 func escapesSemicolon(s string) bool {
-	if _, ok := Octet(s, 0); !ok {
+	if _, ok := Unescape(s, 0); !ok {
 		return false
 	}
 	octet, _ := decodeFully(s, 0)
@@ -158,7 +158,7 @@ func cutDot(s string) (rest string, ok bool) {
 // escapeLength checks the escape at path[i] and returns how many escapes in a row make up its
 // character.
 func escapeLength(path string, at, i int) (int, error) {
-	if _, ok := Octet(path, i); !ok {
+	if _, ok := Unescape(path, i); !ok {
 		return 0, escapeError(path, at, i)
 	}
 	innermost, size := decodeFully(path, i)
@@ -169,7 +169,7 @@ func escapeLength(path string, at, i int) (int, error) {
 	var char [utf8.UTFMax]byte
 	n := 0
 	for j := i; n < len(char) && j < len(path) && path[j] == '%'; j += len("%XX") {
-		char[n], _ = Octet(path, j) // 0 for what is not an escape: it ends no character
+		char[n], _ = Unescape(path, j) // 0 for what is not an escape: it ends no character
 		n++
 	}
 	c, size := utf8.DecodeRune(char[:n])
@@ -204,7 +204,7 @@ func canonicalQuery(query string, at int) (string, error) {
 	for i, c := range query {
 		switch {
 		case c == '%':
-			if _, ok := Octet(query, i); !ok {
+			if _, ok := Unescape(query, i); !ok {
 				return "", escapeError(query, at, i)
 			}
 		case !allowedRaw(c, isQueryChar):

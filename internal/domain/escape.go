@@ -1,7 +1,7 @@
 package domain
 
-// Octet returns the byte of the percent-escape that begins at s[i]. ok is false if none begins there.
-func Octet[S []byte | string](s S, i int) (octet byte, ok bool) {
+// Unescape returns the byte of the percent-escape that begins at s[i]. ok is false if none begins there.
+func Unescape[S []byte | string](s S, i int) (octet byte, ok bool) {
 	if i < 0 || i >= len(s) || s[i] != '%' {
 		return 0, false
 	}
@@ -28,9 +28,9 @@ func unhex(c byte) byte {
 	return 16
 }
 
-// AppendOctet appends the normal form of an escaped byte: the character itself if it is unreserved,
+// AppendNormal appends the normal form of an escaped byte: the character itself if it is unreserved,
 // and else its escape (RFC 3986, section 6.2.2).
-func AppendOctet(dst []byte, octet byte) []byte {
+func AppendNormal(dst []byte, octet byte) []byte {
 	if isUnreserved(octet) {
 		return append(dst, octet)
 	}
