@@ -331,6 +331,19 @@ func NothingSent(cause error) error {
 
 var errNothingSent = errors.New("nothing was sent")
 
+// ErrInDoubt marks an error of an effect that may have happened. Do not repeat such a call without
+// asking the user.
+var ErrInDoubt = errors.New("it is not known whether the action was done")
+
+// InDoubt marks an error of an effect that was begun as an [ErrInDoubt], unless it is one of
+// [NothingSent].
+func InDoubt(err error) error {
+	if err == nil || errors.Is(err, errNothingSent) || errors.Is(err, ErrInDoubt) {
+		return err
+	}
+	return coded.Attach(ErrInDoubt, err)
+}
+
 type commit struct {
 	approval *Approval
 	whole    bool // the effect has only one form
@@ -395,7 +408,7 @@ func (h *Host) commit(ctx context.Context, c commit) (receipt []byte, err error)
 	default:
 		h.conclude(ctx, p, c.approval, held, PlanUnknown, nil)
 	}
-	return receipt, err
+	return receipt, InDoubt(err)
 }
 
 // conclude settles a plan, and tells Record.

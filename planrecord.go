@@ -127,8 +127,11 @@ func (e *AlreadyDoneError) Error() string {
 	return ErrAlreadyDone.Error()
 }
 
-// Is reports whether target is [ErrAlreadyDone].
-func (e *AlreadyDoneError) Is(target error) bool { return target == ErrAlreadyDone }
+// Is reports whether target is [ErrAlreadyDone], or [ErrInDoubt] for a plan without a known outcome.
+func (e *AlreadyDoneError) Is(target error) bool {
+	state := zero.Or(e).Record.State
+	return target == ErrAlreadyDone || target == ErrInDoubt && (state == PlanSent || state == PlanUnknown)
+}
 
 // ReasonCode returns [CodeConsentRefused] for a plan that the user refused, otherwise
 // [CodePlanDone].

@@ -34,7 +34,7 @@ func TestZeroValues(t *testing.T) {
 		"ReadPublicSuffixList": lookleap.ReadPublicSuffixList, "UsePublicSuffixList": lookleap.UsePublicSuffixList, "PublicSuffixVersion": lookleap.PublicSuffixVersion,
 		"CodeOf": lookleap.CodeOf, "Retryable": lookleap.Retryable, "Codes": lookleap.Codes, "Digest": lookleap.Digest,
 		"OpenStore": lookleap.OpenStore, "UpdateRecord": lookleap.UpdateRecord, "NewMemoryStore": lookleap.NewMemoryStore, "LogEvents": lookleap.LogEvents, "NetResolver": lookleap.NetResolver, "NewFetcher": lookleap.NewFetcher,
-		"NewMemoryCache": lookleap.NewMemoryCache, "NewMemoryCacheSize": lookleap.NewMemoryCacheSize, "NewMemoryLimiter": lookleap.NewMemoryLimiter, "NothingSent": lookleap.NothingSent, "NewPlan": lookleap.NewPlan, "NewResolver": lookleap.NewResolver, "NewKey": lookleap.NewKey,
+		"NewMemoryCache": lookleap.NewMemoryCache, "NewMemoryCacheSize": lookleap.NewMemoryCacheSize, "NewMemoryLimiter": lookleap.NewMemoryLimiter, "InDoubt": lookleap.InDoubt, "NothingSent": lookleap.NothingSent, "NewPlan": lookleap.NewPlan, "NewResolver": lookleap.NewResolver, "NewKey": lookleap.NewKey,
 		"ParsePlan": lookleap.ParsePlan, "SealedCache": lookleap.SealedCache, "WithUser": lookleap.WithUser,
 	})
 }

@@ -79,7 +79,7 @@ type CallResult struct {
 // Do executes an action: it decides, asks the user once about everything that is to be
 // sent, records it, and sends it once. If the prompter suspends, it returns a
 // *lookleap.PendingError and sends nothing; see [Session.Resume]. If the request was
-// sent and its effect is not known, the error is an [ErrInDoubt].
+// sent and its effect is not known, the error is an [lookleap.ErrInDoubt].
 func (p *Page) Do(ctx context.Context, c Call) (*CallResult, error) {
 	if err := p.ready(); err != nil {
 		return nil, err
@@ -201,7 +201,7 @@ func ErrorText(err error) string {
 	}
 	code := lookleap.CodeOf(err)
 	said := "The action was not done"
-	if errors.Is(err, ErrInDoubt) {
+	if errors.Is(err, lookleap.ErrInDoubt) {
 		said = "The action was sent, and it is not known whether it was done, so do not simply repeat it"
 	}
 	text := fmt.Sprintf("%s: %s [%s].\n", said, code.Title(), code)

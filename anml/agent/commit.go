@@ -46,7 +46,7 @@ func (s *Session) commit(ctx context.Context, a *lookleap.Approval, e *effect, b
 		switch {
 		case !sent:
 			return nil, lookleap.NothingSent(err)
-		case errors.Is(err, ErrInDoubt) || result == nil:
+		case errors.Is(err, lookleap.ErrInDoubt) || result == nil:
 			return nil, err
 		}
 		refused = err
@@ -257,7 +257,7 @@ func (e *effect) sends() string {
 func (d *doubts) note(e *effect, p *lookleap.Plan, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if !errors.Is(err, ErrInDoubt) {
+	if !errors.Is(err, lookleap.ErrInDoubt) {
 		delete(d.plans, e.sends())
 		return
 	}

@@ -14,11 +14,6 @@ import (
 	"github.com/lookleap/lookleap/internal/zero"
 )
 
-// ErrInDoubt marks an error after the request of an action was sent: it is not known
-// whether the service did what was asked. Do not repeat such a call without asking
-// the user.
-var ErrInDoubt = errors.New("the action was sent, and it is not known whether it was done")
-
 // unusedResponse is the response behind an error, for what is remembered of it.
 type unusedResponse struct {
 	response *fetch.Response
@@ -84,7 +79,7 @@ func fail(url string, err error, message string) *lookleap.Error {
 	return e
 }
 
-func inDoubt(err error) error { return coded.Attach(ErrInDoubt, err) }
+func inDoubt(err error) error { return coded.Attach(lookleap.ErrInDoubt, err) }
 
 // ended returns why a context ended, nil if it did not: the caller left, the session
 // was closed, or a time limit passed.
@@ -136,7 +131,7 @@ func Advise(err error) Advice {
 	a := Advice{Remedy: RemedyStop, Code: lookleap.CodeOf(err), Text: ErrorText(err)}
 	wait, retryable := lookleap.Retryable(err)
 	switch {
-	case errors.Is(err, ErrInDoubt), errors.Is(err, lookleap.ErrConsentPending), needsUser[a.Code]:
+	case errors.Is(err, lookleap.ErrInDoubt), errors.Is(err, lookleap.ErrConsentPending), needsUser[a.Code]:
 		a.Remedy = RemedyAskUser
 	case badArguments[a.Code]:
 		a.Remedy = RemedyArguments

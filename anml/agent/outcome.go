@@ -32,7 +32,7 @@ func (s *Session) submit(ctx context.Context, e *effect, plan *lookleap.Plan, bu
 	return r, true, err
 }
 
-// doubtful marks an error as [ErrInDoubt] if the action may have been done.
+// doubtful marks an error as [lookleap.ErrInDoubt] if the action may have been done.
 func (m *submission) doubtful(err error) error {
 	if m.sent && !safeMethod(m.effect.Send.Method) {
 		return inDoubt(err)

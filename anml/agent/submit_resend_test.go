@@ -57,7 +57,7 @@ func TestRetryRestsOnTrust(t *testing.T) {
 				}
 				_, err := s.page.Do(t.Context(), call)
 				hasCode(t, err, c.want)
-				if c.want != lookleap.CodeOK && !errors.Is(err, ErrInDoubt) {
+				if c.want != lookleap.CodeOK && !errors.Is(err, lookleap.ErrInDoubt) {
 					t.Error("the error does not say that the first request may have been executed")
 				}
 				s.sends(c.sent...)
@@ -126,8 +126,8 @@ func TestStatusesThatSayNothing(t *testing.T) {
 				s := newStage(t, setting{doc: doc})
 				s.shop.Handle("/a", scripted(status, document, "Content-Range", "bytes 0-9/100", "Content-Type", anml.MediaTypeXML))
 				r, err := s.page.Do(t.Context(), Call{Action: "a"})
-				if lookleap.CodeOf(err) != lookleap.CodeBadStatus || errors.Is(err, ErrInDoubt) != (doc == postable) {
-					t.Errorf("%d: %v, in doubt %v", status, err, errors.Is(err, ErrInDoubt))
+				if lookleap.CodeOf(err) != lookleap.CodeBadStatus || errors.Is(err, lookleap.ErrInDoubt) != (doc == postable) {
+					t.Errorf("%d: %v, in doubt %v", status, err, errors.Is(err, lookleap.ErrInDoubt))
 				}
 				if r == nil || r.Page != nil || r.Body != nil || r.Problem != nil || r.Outcome != anml.OutcomeUnknown {
 					t.Errorf("%d: %+v", status, r)

@@ -112,7 +112,7 @@ func TestSendAgain(t *testing.T) {
 		t.Run("accept-same-key-after-the-user-agreed", func(t *testing.T) {
 			s, keys, fails := begin(t, lookleaptest.Approve(), lookleaptest.Approve(), lookleaptest.Approve(), lookleaptest.Approve())
 			for i := range 2 {
-				if _, err := s.page.Do(t.Context(), call("pot")); !errors.Is(err, ErrInDoubt) {
+				if _, err := s.page.Do(t.Context(), call("pot")); !errors.Is(err, lookleap.ErrInDoubt) {
 					t.Fatalf("%d: %v", i, err)
 				}
 			}
@@ -132,28 +132,28 @@ func TestSendAgain(t *testing.T) {
 		})
 		t.Run("reject-without-consent", func(t *testing.T) {
 			s, keys, _ := begin(t, lookleaptest.Approve(), lookleaptest.Refuse())
-			isError(t, second(s.page.Do(t.Context(), call("pot"))), ErrInDoubt)
+			isError(t, second(s.page.Do(t.Context(), call("pot"))), lookleap.ErrInDoubt)
 			if _, err := s.page.Do(t.Context(), call("pot")); lookleap.CodeOf(err) != lookleap.CodeConsentRefused || len(*keys) != 1 {
 				t.Errorf("%v, sent %d times", err, len(*keys))
 			}
 		})
 		t.Run("reject-more-than-are-remembered", func(t *testing.T) {
 			s, keys, _ := begin(t, lookleaptest.Approve(), lookleaptest.Approve())
-			isError(t, second(s.page.Do(t.Context(), call("pot"))), ErrInDoubt)
+			isError(t, second(s.page.Do(t.Context(), call("pot"))), lookleap.ErrInDoubt)
 			for i := range maxDoubts {
 				s.session.doubts.plans[strconv.Itoa(i)] = new(lookleap.Plan)
 			}
 			if _, err := s.page.Do(t.Context(), call("pan")); lookleap.CodeOf(err) != lookleap.CodeLimit || len(*keys) != 1 {
 				t.Errorf("%v, sent %d times", err, len(*keys))
 			}
-			if _, err := s.page.Do(t.Context(), call("pot")); !errors.Is(err, ErrInDoubt) || len(*keys) != 2 || (*keys)[1] != (*keys)[0] {
+			if _, err := s.page.Do(t.Context(), call("pot")); !errors.Is(err, lookleap.ErrInDoubt) || len(*keys) != 2 || (*keys)[1] != (*keys)[0] {
 				t.Errorf("%v, the keys are %q", err, *keys)
 			}
 		})
 		t.Run("accept-new-key-for-another-call", func(t *testing.T) {
 			s, keys, _ := begin(t, lookleaptest.Approve(), lookleaptest.Approve())
 			for _, what := range []string{"pot", "pan"} {
-				isError(t, second(s.page.Do(t.Context(), call(what))), ErrInDoubt)
+				isError(t, second(s.page.Do(t.Context(), call(what))), lookleap.ErrInDoubt)
 			}
 			if k := *keys; len(k) != 2 || k[0] == k[1] {
 				t.Errorf("the keys are %q", k)

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unicode"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -65,7 +66,8 @@ func parseArguments(text []byte) (*arguments, error) {
 	})}, nil
 }
 
-// exact refuses numbers that are others for a reader with doubles.
+// exact refuses numbers that are others for a reader with doubles, and members that are others for a
+// reader that ignores letter case.
 func exact(v strictjson.Value) error {
 	switch v.Kind() {
 	case strictjson.Number:
@@ -82,13 +84,44 @@ func exact(v strictjson.Value) error {
 			}
 		}
 	case strictjson.Object:
-		for _, member := range v.Members() {
+		var names []string
+		for name, member := range v.Members() {
+			if name = strings.Map(foldLetter, name); slices.Contains(names, name) {
+				return member.Refuse(strictjson.CodeDuplicateName, "the name differs from another one only in letter case", "keep one of the members")
+			}
+			names = append(names, name)
 			if err := exact(member); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// foldLetter returns the letter that stands for all that differ from it only in case.
+func foldLetter(r rune) rune {
+	least := r
+	for other := unicode.SimpleFold(r); other != r; other = unicode.SimpleFold(other) {
+		least = min(least, other)
+	}
+	return unicode.ToLower(least)
+}
+
+// checkNames refuses arguments with a name that only differs in letter case from one that the tool
+// names: readers such as encoding/json take it for that one.
+func (a *arguments) checkNames(t *Tool) (err error) {
+	if len(t.Arguments) == 0 {
+		return nil
+	}
+	a.walk(func(l leaf, _ bool) {
+		for pattern := range t.Arguments {
+			if !matches(pattern, l.pointer) && pairwise(pattern, l.pointer, strings.EqualFold) {
+				err = argumentError(l.value.Refuse(string(lookleap.CodeUsage), "the name differs from "+plaintext.Quote(pattern, 100)+" in letter case",
+					"write it as the tool does"))
+			}
+		}
+	})
+	return err
 }
 
 // argumentError returns an error of a parser with its position in the arguments.
@@ -163,9 +196,13 @@ func (t *Tool) argument(pointer string) (best Argument) {
 }
 
 func matches(pattern, pointer string) bool {
-	segments := strings.Split(pointer, "/")
-	parts := strings.Split(pattern, "/")
-	return slices.EqualFunc(parts, segments, func(part, segment string) bool { return part == "*" || part == segment })
+	return pairwise(pattern, pointer, func(part, segment string) bool { return part == segment })
+}
+
+// pairwise reports whether a pointer has the parts of a pattern, by some comparison of names.
+func pairwise(pattern, pointer string, same func(part, segment string) bool) bool {
+	return slices.EqualFunc(strings.Split(pattern, "/"), strings.Split(pointer, "/"),
+		func(part, segment string) bool { return part == "*" || same(part, segment) })
 }
 
 // hasSecrets reports whether an argument of the tool may be a secret.

@@ -75,6 +75,12 @@ func (g *Gate) ForUser(user string) *Gate {
 	return &own
 }
 
+// WithoutTools returns a gate without tools that has the same host, rules and user, for tools whose
+// definition is that of one connection or one call.
+func (g *Gate) WithoutTools() *Gate {
+	return &Gate{g.host, g.options, &toolset{tools: map[string]*Gated{}}}
+}
+
 // Tool is a function that a model calls.
 type Tool struct {
 	Name        string
@@ -172,8 +178,10 @@ func (g *Gate) Named(name string) (*Gated, error) {
 
 // Call runs the tool with the arguments of a model, a JSON object. If the person has to decide first
 // and cannot do so now, it returns a [*lookleap.PendingError] for [Gate.Resume]. A refusal of the
-// person is a [lookleap.ErrConsentRefused] with the reason, one of a rule a [lookleap.ErrDenied].
-// Arguments that two readers could read differently are refused with their position.
+// person is a [lookleap.ErrConsentRefused] with the reason, one of a rule a [lookleap.ErrDenied], and an
+// error of Run a [lookleap.ErrInDoubt] unless it is one of [lookleap.NothingSent]. Arguments that two
+// readers could read differently are refused with their position, also if a name differs only in letter
+// case from another one or from one that the tool names.
 func (t *Gated) Call(ctx context.Context, arguments []byte) (Result, error) {
 	args, err := parseArguments(arguments)
 	if err != nil {
@@ -191,7 +199,7 @@ func (t *Gated) Call(ctx context.Context, arguments []byte) (Result, error) {
 	}
 	if verb == Pass {
 		output, err := t.Run(ctx, Call{Tool: t.Name, Arguments: args.canonical(), Key: `"` + rand.Text() + `"`})
-		return bounded(output), err
+		return bounded(output), lookleap.InDoubt(err)
 	}
 	plan, planned, err := t.plan(hidden, nil)
 	if err != nil {
@@ -243,9 +251,9 @@ func (g *Gate) Again(ctx context.Context, state json.RawMessage) (*lookleap.Pend
 
 // Revise returns a new question about a call with values that the person changed, by JSON pointer.
 // Only arguments that the tool marks as editable can be changed, to a value of the same kind. The
-// question that waited is then no longer to be answered; the [Result] says what was changed.
+// plan that waited is refused; the [Result] says what was changed.
 func (g *Gate) Revise(ctx context.Context, state json.RawMessage, values map[string]json.RawMessage) (*lookleap.PendingError, error) {
-	_, planned, t, err := g.parse(state)
+	old, planned, t, err := g.parse(state)
 	if err != nil {
 		return nil, err
 	}
@@ -253,8 +261,13 @@ func (g *Gate) Revise(ctx context.Context, state json.RawMessage, values map[str
 	if err != nil {
 		return nil, err
 	}
-	if _, err := g.judge(planowner.Context(ctx, g.options.User), t, revised, false); err != nil {
+	ctx = planowner.Context(ctx, g.options.User)
+	if _, err := g.judge(ctx, t, revised, false); err != nil {
 		return nil, err
+	}
+	no := lookleap.ConsentDecision{Digest: old.Request().Digest, Reason: "it was changed"}
+	if _, err := g.host.Decide(ctx, old, no); !errors.Is(err, lookleap.ErrConsentRefused) {
+		return nil, err // such as that it ran
 	}
 	plan, _, err := t.plan(revised, append(slices.Clone(planned.Changed), changed...))
 	if err != nil {

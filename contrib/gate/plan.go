@@ -42,6 +42,7 @@ const callType = "application/vnd.lookleap.call+json;version=1"
 type definition struct {
 	Name        string              `json:"name"`
 	Description string              `json:"description"`
+	Source      string              `json:"source,omitempty"`
 	Schema      jsonv1.RawMessage   `json:"schema,omitempty"`
 	ReadOnly    bool                `json:"readOnly"`
 	Arguments   map[string]Argument `json:"arguments,omitempty"`
@@ -65,7 +66,7 @@ func (t *Tool) digest() (string, error) {
 			return "", usage("the schema of the tool "+plaintext.Quote(t.Name, 100)+" is not JSON", "set Tool.Schema to a JSON Schema")
 		}
 	}
-	text, err := jsonv1.Marshal(definition{t.Name, t.Description, t.Schema, t.ReadOnly, t.Arguments})
+	text, err := jsonv1.Marshal(definition{t.Name, t.Description, t.Source, t.Schema, t.ReadOnly, t.Arguments})
 	if err != nil {
 		return "", err
 	}
@@ -125,7 +126,15 @@ func (t *Gated) request(args *arguments, changed []string) lookleap.ConsentReque
 		item.Remote = append(item.Remote, lookleap.RemoteText{Source: t.Source, Label: "description", Text: t.Description})
 	}
 	return lookleap.ConsentRequest{Kind: lookleap.ConsentTool, Origin: lookleap.RecipientAgent,
-		Summary: "run the tool " + plaintext.Quote(t.Name, 100) + t.purpose(), Items: []lookleap.ConsentItem{item}}
+		Summary: "run the tool " + plaintext.Quote(t.Name, 100) + t.whose() + t.purpose(), Items: []lookleap.ConsentItem{item}}
+}
+
+// whose names the source of the tool, if it is not this program.
+func (t *Gated) whose() string {
+	if t.Source == "" {
+		return ""
+	}
+	return " of " + plaintext.Line(t.Source)
 }
 
 // purpose is the first sentence of the description, if it is this program's own.

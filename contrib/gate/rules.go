@@ -34,21 +34,29 @@ func Stricter(a, b Verb) Verb {
 
 // Rule applies to a call if all of its conditions hold. A condition that is not set holds.
 type Rule struct {
-	Tools      []string // names or patterns of path.Match, such as "read_*"
+	Tools      []string // names or patterns of Match, such as "read_*"
 	ReadOnly   bool     // the tool is marked as read-only
-	Recipients []string // each recipient of the call is one of these, and there is at least one
+	Recipients []string // each recipient of the call is one of these, and there is at least one; nil: not set
 	AtMost     float64  // each amount of the call is a number from 0 to this, and there is at least one; 0: not set
 	PerDay     int      // in 24 hours, fewer than this many calls of the tool met this rule, for this user; the Limiter of the host counts
 
 	Verb Verb
 }
 
+// Match reports whether the name of a tool matches a pattern of [path.Match]. A slash is a character
+// like others, which "*" matches too, because servers choose the names of their tools. An error is
+// [path.ErrBadPattern].
+func Match(pattern, name string) (bool, error) {
+	const other = "\ufffd"
+	return path.Match(strings.ReplaceAll(pattern, "/", other), strings.ReplaceAll(name, "/", other))
+}
+
 // applies reports whether a rule applies. A call that meets PerDay counts, whatever becomes of it, and
 // counts once: when it is resumed, the day has room for it.
 func (g *Gate) applies(ctx context.Context, r *Rule, t *Gated, args *arguments, resumed bool) bool {
 	if len(r.Tools) > 0 && !slices.ContainsFunc(r.Tools, func(pattern string) bool {
-		matched, err := path.Match(pattern, t.Name)
-		return err == nil && matched
+		matched, _ := Match(pattern, t.Name) // judge has refused others
+		return matched
 	}) || r.ReadOnly && !t.ReadOnly {
 		return false
 	}
@@ -72,12 +80,12 @@ func (r *Rule) covers(t *Gated, args *arguments) bool {
 		switch t.argument(l.pointer).Role {
 		case Recipient:
 			recipients++
-			if len(r.Recipients) > 0 && !slices.Contains(r.Recipients, text) {
+			if r.Recipients != nil && !slices.Contains(r.Recipients, text) {
 				return false
 			}
 		case Amount:
 			amounts++
-			if amount, err := l.value.Float(); r.AtMost != 0 && (kind != "number" || err != nil || amount < 0 || amount > r.AtMost) {
+			if amount, err := l.value.Float(); r.AtMost != 0 && (kind != "number" || err != nil || !(0 <= amount && amount <= r.AtMost)) {
 				return false
 			}
 		}
@@ -90,16 +98,25 @@ func (r *Rule) covers(t *Gated, args *arguments) bool {
 func (r *Rule) hasHidden(t *Gated, args *arguments) (hidden bool) {
 	args.walk(func(l leaf, container bool) {
 		role := t.argument(l.pointer).Role
-		hidden = hidden || container && (role == Recipient && len(r.Recipients) > 0 || role == Amount && r.AtMost != 0)
+		hidden = hidden || container && (role == Recipient && r.Recipients != nil || role == Amount && r.AtMost != 0)
 	})
 	return hidden
 }
 
 // judge says what happens to a call, or returns the error of a call that is refused.
 func (g *Gate) judge(ctx context.Context, t *Gated, args *arguments, resumed bool) (Verb, error) {
+	if err := args.checkNames(&t.Tool); err != nil {
+		return Refuse, err
+	}
 	verb := Ask
 	for i := range g.options.Rules {
-		if r := &g.options.Rules[i]; g.applies(ctx, r, t, args, resumed) {
+		r := &g.options.Rules[i]
+		for _, pattern := range r.Tools {
+			if _, err := Match(pattern, ""); err != nil {
+				return Refuse, usage("a rule of the gate has the malformed pattern "+plaintext.Quote(pattern, 100), "see gate.Match")
+			}
+		}
+		if g.applies(ctx, r, t, args, resumed) {
 			verb = min(r.Verb, Refuse)
 			break
 		}

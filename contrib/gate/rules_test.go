@@ -3,6 +3,7 @@ package gate_test
 import (
 	"context"
 	"errors"
+	"math"
 	"strings"
 	"testing"
 
@@ -132,31 +133,34 @@ func TestRules(t *testing.T) {
 		arguments string
 		want      gate.Verb
 	}{
-		"ask-by-default":         {gate.Options{}, list, gate.Ask},
-		"pass-by-name":           {gate.Options{Rules: []gate.Rule{{Tools: []string{"p*"}, Verb: gate.Pass}}}, list, gate.Pass},
-		"ask-other-name":         {gate.Options{Rules: []gate.Rule{{Tools: []string{"read_*"}, Verb: gate.Pass}}}, list, gate.Ask},
-		"ask-not-read-only":      {gate.Options{Rules: []gate.Rule{{ReadOnly: true, Verb: gate.Pass}}}, list, gate.Ask},
-		"pass-recipient":         {gate.Options{Rules: []gate.Rule{{Recipients: []string{"ann@example.com"}, Verb: gate.Pass}}}, list, gate.Pass},
-		"ask-other-recipient":    {gate.Options{Rules: []gate.Rule{{Recipients: []string{"bob@example.com"}, Verb: gate.Pass}}}, list, gate.Ask},
-		"ask-no-recipient":       {gate.Options{Rules: []gate.Rule{{Recipients: []string{"ann@example.com"}, Verb: gate.Pass}}}, `{"amount":5}`, gate.Ask},
-		"ask-list-of-recipients": {gate.Options{Rules: []gate.Rule{{Recipients: []string{"ann@example.com"}, Verb: gate.Pass}}}, `{"to":["eve@example.com"]}`, gate.Ask},
-		"pass-small":             {gate.Options{Rules: []gate.Rule{{AtMost: 5, Verb: gate.Pass}}}, list, gate.Pass},
-		"ask-large":              {gate.Options{Rules: []gate.Rule{{AtMost: 4.99, Verb: gate.Pass}}}, list, gate.Ask},
-		"ask-negative":           {gate.Options{Rules: []gate.Rule{{AtMost: 5, Verb: gate.Pass}}}, `{"amount":-1}`, gate.Ask},
-		"ask-amount-as-text":     {gate.Options{Rules: []gate.Rule{{AtMost: 5, Verb: gate.Pass}}}, `{"amount":"1"}`, gate.Ask},
-		"ask-no-amount":          {gate.Options{Rules: []gate.Rule{{AtMost: 5, Verb: gate.Pass}}}, `{}`, gate.Ask},
-		"ask-amount-below-0":     {gate.Options{Rules: []gate.Rule{{AtMost: -1, Verb: gate.Pass}}}, list, gate.Ask},
-		"ask-hidden-amount":      {gate.Options{Rules: []gate.Rule{{AtMost: 5, Verb: gate.Pass}}}, `{"amount":{"value":500}}`, gate.Ask},
-		"ask-hidden-fee":         {gate.Options{Rules: []gate.Rule{{AtMost: 5, Verb: gate.Pass}}}, `{"amount":1,"fee":[500]}`, gate.Ask},
-		"ask-second-line":        {gate.Options{Rules: []gate.Rule{{AtMost: 5, Verb: gate.Pass}}}, `{"to":"ann@example.com","lines":[{"price":1},{"price":500}]}`, gate.Ask},
-		"pass-lines":             {gate.Options{Rules: []gate.Rule{{AtMost: 5, Verb: gate.Pass}}}, `{"to":"ann@example.com","lines":[{"price":1},{"price":5}]}`, gate.Pass},
-		"first-rule-counts":      {gate.Options{Rules: []gate.Rule{{Verb: gate.Ask}, {Verb: gate.Pass}}}, list, gate.Ask},
-		"refuse-by-rule":         {gate.Options{Rules: []gate.Rule{{Verb: gate.Refuse}}}, list, gate.Refuse},
-		"refuse-unknown-verb":    {gate.Options{Rules: []gate.Rule{{Verb: 9}}}, list, gate.Refuse},
-		"policy-is-stricter":     {gate.Options{Rules: []gate.Rule{{Verb: gate.Pass}}, Decide: func(context.Context, gate.Call) gate.Verb { return gate.Ask }}, list, gate.Ask},
-		"policy-cannot-loosen":   {gate.Options{Decide: func(context.Context, gate.Call) gate.Verb { return gate.Pass }}, list, gate.Ask},
-		"policy-refuses":         {gate.Options{Rules: []gate.Rule{{Verb: gate.Pass}}, Decide: func(context.Context, gate.Call) gate.Verb { return gate.Refuse }}, list, gate.Refuse},
-		"policy-panics":          {gate.Options{Rules: []gate.Rule{{Verb: gate.Pass}}, Decide: func(context.Context, gate.Call) gate.Verb { panic("no") }}, list, gate.Refuse},
+		"ask-by-default":               {gate.Options{}, list, gate.Ask},
+		"pass-by-name":                 {gate.Options{Rules: []gate.Rule{{Tools: []string{"p*"}, Verb: gate.Pass}}}, list, gate.Pass},
+		"ask-other-name":               {gate.Options{Rules: []gate.Rule{{Tools: []string{"read_*"}, Verb: gate.Pass}}}, list, gate.Ask},
+		"ask-not-read-only":            {gate.Options{Rules: []gate.Rule{{ReadOnly: true, Verb: gate.Pass}}}, list, gate.Ask},
+		"pass-recipient":               {gate.Options{Rules: []gate.Rule{{Recipients: []string{"ann@example.com"}, Verb: gate.Pass}}}, list, gate.Pass},
+		"ask-other-recipient":          {gate.Options{Rules: []gate.Rule{{Recipients: []string{"bob@example.com"}, Verb: gate.Pass}}}, list, gate.Ask},
+		"ask-no-recipient":             {gate.Options{Rules: []gate.Rule{{Recipients: []string{"ann@example.com"}, Verb: gate.Pass}}}, `{"amount":5}`, gate.Ask},
+		"ask-list-of-recipients":       {gate.Options{Rules: []gate.Rule{{Recipients: []string{"ann@example.com"}, Verb: gate.Pass}}}, `{"to":["eve@example.com"]}`, gate.Ask},
+		"pass-small":                   {gate.Options{Rules: []gate.Rule{{AtMost: 5, Verb: gate.Pass}}}, list, gate.Pass},
+		"ask-large":                    {gate.Options{Rules: []gate.Rule{{AtMost: 4.99, Verb: gate.Pass}}}, list, gate.Ask},
+		"ask-negative":                 {gate.Options{Rules: []gate.Rule{{AtMost: 5, Verb: gate.Pass}}}, `{"amount":-1}`, gate.Ask},
+		"ask-amount-as-text":           {gate.Options{Rules: []gate.Rule{{AtMost: 5, Verb: gate.Pass}}}, `{"amount":"1"}`, gate.Ask},
+		"ask-no-amount":                {gate.Options{Rules: []gate.Rule{{AtMost: 5, Verb: gate.Pass}}}, `{}`, gate.Ask},
+		"ask-amount-below-0":           {gate.Options{Rules: []gate.Rule{{AtMost: -1, Verb: gate.Pass}}}, list, gate.Ask},
+		"ask-hidden-amount":            {gate.Options{Rules: []gate.Rule{{AtMost: 5, Verb: gate.Pass}}}, `{"amount":{"value":500}}`, gate.Ask},
+		"ask-hidden-fee":               {gate.Options{Rules: []gate.Rule{{AtMost: 5, Verb: gate.Pass}}}, `{"amount":1,"fee":[500]}`, gate.Ask},
+		"ask-second-line":              {gate.Options{Rules: []gate.Rule{{AtMost: 5, Verb: gate.Pass}}}, `{"to":"ann@example.com","lines":[{"price":1},{"price":500}]}`, gate.Ask},
+		"pass-lines":                   {gate.Options{Rules: []gate.Rule{{AtMost: 5, Verb: gate.Pass}}}, `{"to":"ann@example.com","lines":[{"price":1},{"price":5}]}`, gate.Pass},
+		"ask-empty-list-of-recipients": {gate.Options{Rules: []gate.Rule{{Recipients: []string{}, Verb: gate.Pass}}}, list, gate.Ask},
+		"ask-amount-at-most-nan":       {gate.Options{Rules: []gate.Rule{{AtMost: math.NaN(), Verb: gate.Pass}}}, list, gate.Ask},
+		"refuse-malformed-pattern":     {gate.Options{Rules: []gate.Rule{{Tools: []string{"[", "pay"}, Verb: gate.Pass}}}, list, gate.Refuse},
+		"first-rule-counts":            {gate.Options{Rules: []gate.Rule{{Verb: gate.Ask}, {Verb: gate.Pass}}}, list, gate.Ask},
+		"refuse-by-rule":               {gate.Options{Rules: []gate.Rule{{Verb: gate.Refuse}}}, list, gate.Refuse},
+		"refuse-unknown-verb":          {gate.Options{Rules: []gate.Rule{{Verb: 9}}}, list, gate.Refuse},
+		"policy-is-stricter":           {gate.Options{Rules: []gate.Rule{{Verb: gate.Pass}}, Decide: func(context.Context, gate.Call) gate.Verb { return gate.Ask }}, list, gate.Ask},
+		"policy-cannot-loosen":         {gate.Options{Decide: func(context.Context, gate.Call) gate.Verb { return gate.Pass }}, list, gate.Ask},
+		"policy-refuses":               {gate.Options{Rules: []gate.Rule{{Verb: gate.Pass}}, Decide: func(context.Context, gate.Call) gate.Verb { return gate.Refuse }}, list, gate.Refuse},
+		"policy-panics":                {gate.Options{Rules: []gate.Rule{{Verb: gate.Pass}}, Decide: func(context.Context, gate.Call) gate.Verb { panic("no") }}, list, gate.Refuse},
 		"policy-changes-nothing": {gate.Options{Rules: []gate.Rule{{Verb: gate.Pass}}, Decide: func(_ context.Context, c gate.Call) gate.Verb {
 			copy(c.Arguments, strings.Repeat("x", len(c.Arguments)))
 			return gate.Pass
@@ -169,7 +173,7 @@ func TestRules(t *testing.T) {
 			switch {
 			case errors.Is(err, lookleap.ErrConsentPending):
 				got = gate.Ask
-			case errors.Is(err, lookleap.ErrDenied):
+			case errors.Is(err, lookleap.ErrDenied), lookleap.CodeOf(err) == lookleap.CodeUsage:
 				got = gate.Refuse
 			case err != nil:
 				t.Fatal(err)

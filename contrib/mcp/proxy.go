@@ -18,7 +18,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/anml/agent"
 	"github.com/lookleap/lookleap/contrib/gate"
 	"github.com/lookleap/lookleap/contrib/webconsent"
 	"github.com/lookleap/lookleap/internal/coded"
@@ -273,7 +272,7 @@ func (p *proxy) call(ctx context.Context, c *gatedCall, request *mcp.CallToolReq
 		out.Content = []mcp.Content{&mcp.TextContent{Text: "The server answered with an error: " + plaintext.Quote(answered.Message, 1000)}}
 		return out, nil
 	}
-	return nil, coded.Attach(agent.ErrInDoubt, &lookleap.Error{Code: lookleap.CodeOf(err), Subject: "MCP server " + p.options.Server,
+	return nil, coded.Attach(lookleap.ErrInDoubt, &lookleap.Error{Code: lookleap.CodeOf(err), Subject: "MCP server " + p.options.Server,
 		Message: "it did not answer, so whether the call had an effect is not known: " + plaintext.Clip(err.Error(), 300),
 		Fix:     "let the user look before the call is repeated", Err: err})
 }

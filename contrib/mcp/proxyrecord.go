@@ -11,7 +11,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/anml/agent"
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
@@ -70,7 +69,7 @@ func (p *proxy) ended(c *gatedCall, err error, asked bool) error {
 	switch {
 	case asked, lookleap.CodeOf(err) == lookleap.CodeConsentPending:
 		return err
-	case errors.Is(err, agent.ErrInDoubt):
+	case errors.Is(err, lookleap.ErrInDoubt):
 		outcome = "unknown"
 	case c.result == nil:
 	case c.result.IsError:

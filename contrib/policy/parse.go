@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/aiuri"
 	"github.com/lookleap/lookleap/anmltrust"
+	"github.com/lookleap/lookleap/contrib/gate"
 	"github.com/lookleap/lookleap/dvs"
 	"github.com/lookleap/lookleap/internal/plaintext"
 	"github.com/lookleap/lookleap/internal/strictjson"
@@ -202,7 +202,7 @@ func parse(name string, data []byte) (part, error) {
 
 // checkPattern returns an error for a malformed pattern of names.
 func checkPattern(text string) error {
-	_, err := path.Match(text, "")
+	_, err := gate.Match(text, "")
 	return err
 }
 

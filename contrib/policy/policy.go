@@ -16,7 +16,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -74,7 +73,7 @@ type aiuriPart struct {
 
 type agentPart struct{ neverTell []string }
 
-// toolsPart has patterns of names of tools, as of path.Match.
+// toolsPart has patterns of names of tools, as of gate.Match.
 type toolsPart struct {
 	allow  []string // that may run at all; nil: all
 	refuse []string // that never run
@@ -255,7 +254,7 @@ func (p *Policy) tool(name string) gate.Verb {
 		return gate.Refuse
 	}
 	is := func(patterns []string) bool {
-		return slices.ContainsFunc(patterns, func(pattern string) bool { matched, err := path.Match(pattern, name); return matched || err != nil })
+		return slices.ContainsFunc(patterns, func(pattern string) bool { matched, err := gate.Match(pattern, name); return matched || err != nil })
 	}
 	verb := gate.Pass
 	for i := range p.parts {

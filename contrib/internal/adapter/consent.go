@@ -3,6 +3,7 @@ package adapter
 import (
 	"context"
 	"encoding/json"
+	"errors"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
@@ -61,10 +62,14 @@ func Resume[R any](ctx context.Context, resume Resumer[R], state json.RawMessage
 
 // GateText returns what a model reads about a call of a gated tool.
 func GateText(r gate.Result, err error) string {
-	if err != nil {
-		return agent.Advise(err).Text
+	var before *lookleap.AlreadyDoneError
+	switch {
+	case err == nil:
+		return r.String()
+	case errors.As(err, &before) && before.Record.State == lookleap.PlanDone:
+		return r.String() + "\n(the call ran before, and this is what came of it; it did not run again)"
 	}
-	return r.String()
+	return agent.Advise(err).Text
 }
 
 // Text returns what a model reads about a call: the error, the result, or both.

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path"
 	"path/filepath"
 	"strings"
 	"time"
@@ -101,7 +100,7 @@ func parseProxy(args []string, stderr io.Writer) (o proxyOptions, err error) {
 		wrong = "--timeout has to be more than 0"
 	}
 	for _, pattern := range o.pass {
-		if _, err := path.Match(pattern, ""); err != nil {
+		if _, err := gate.Match(pattern, ""); err != nil {
 			wrong = "--pass: malformed pattern " + pattern
 		}
 	}
