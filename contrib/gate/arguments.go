@@ -275,6 +275,24 @@ func (a *arguments) hide(t *Tool) (*arguments, map[string]string, error) {
 	return hidden, secrets, err
 }
 
+// shownDigest is the digest of the arguments as they are shown: with no trace of secrets, whose marks
+// are others in each plan, so that a call that was refused is known again.
+func (a *arguments) shownDigest(t *Tool) string {
+	shown := a
+	if t.hasSecrets() {
+		marks := map[string]json.RawMessage{}
+		for _, l := range a.leaves() {
+			if t.argument(l.pointer).Role == Secret {
+				marks[l.pointer] = json.RawMessage(`"secret"`)
+			}
+		}
+		if masked, err := a.with(marks); err == nil { // they are texts as before
+			shown = masked
+		}
+	}
+	return lookleap.Digest(shown.text)
+}
+
 // at returns the value at a pointer, none if there is none.
 func (a *arguments) at(pointer string) strictjson.Value {
 	v := a.root()
@@ -316,7 +334,11 @@ func (a *arguments) with(values map[string]json.RawMessage) (*arguments, error) 
 // replace returns the arguments with values that a person changed, and a sentence about each.
 func (a *arguments) replace(values map[string]json.RawMessage, t *Tool) (*arguments, []string, error) {
 	var changed []string
-	for _, pointer := range slices.Sorted(maps.Keys(values)) {
+	pointers := slices.Sorted(maps.Keys(values))
+	for i, pointer := range pointers {
+		if i > 0 && strings.HasPrefix(pointer, pointers[i-1]+"/") {
+			return nil, nil, usage("the argument "+plaintext.Quote(pointer, 100)+" is changed twice", "change an argument or what is in it")
+		}
 		old := a.at(pointer)
 		if is := t.argument(pointer); !is.Editable || is.Role == Secret || old.Kind() == strictjson.None {
 			return nil, nil, usage("the argument "+plaintext.Quote(pointer, 100)+" cannot be changed", "change only arguments that the tool marks as editable")

@@ -137,6 +137,11 @@ func TestArguments(t *testing.T) {
 		"overflow":            {`{"amount":1e999}`, "/amount"},
 		"duplicate":           {`{"to":"a","to":"b"}`, "/to"},
 		"escaped-duplicate":   {`{"to":"a","\u0074o":"b"}`, "/to"},
+		"other-case":          {`{"a":{"rate":1,"Rate":2}}`, "/a/Rate"},
+		"other-s":             {`{"costs":1,"coſts":2}`, "/coſts"},
+		"name-of-the-tool":    {`{"To":"ann@example.com"}`, "/To"},
+		"name-in-a-list":      {`{"lines":[{"PRICE":1}]}`, "/lines/0/PRICE"},
+		"secret-in-capitals":  {`{"PIN":"1234"}`, "/PIN"},
 		"not-a-number":        {`{"amount":NaN}`, ""},
 		"lone-surrogate":      {`{"note":"\ud800"}`, ""},
 		"not-utf-8":           {"{\"note\":\"\xff\"}", ""},
@@ -301,6 +306,41 @@ func TestResume(t *testing.T) {
 			t.Error("it ran")
 		}
 	})
+	t.Run("reject-tool-of-another-source", func(t *testing.T) {
+		store := lookleap.NewMemoryStore()
+		from := func(source string) *worker {
+			w := newWorker(t, store, lookleap.SuspendingPrompter{}, gate.Options{})
+			tool := w.tool()
+			tool.Source = source
+			var err error
+			if w.pay, err = w.Tool(tool); err != nil {
+				t.Fatal(err)
+			}
+			return w
+		}
+		waits, other := from("bank.example").suspend(t, bill), from("eve.example")
+		if !strings.Contains(waits.Request.String(), `run the tool "pay" of bank.example`) {
+			t.Errorf("%s", waits.Request)
+		}
+		_, err := other.Resume(t.Context(), waits.State, yes(waits))
+		code(t, err, lookleap.CodeStale)
+		if len(other.runs) > 0 {
+			t.Error("it ran")
+		}
+	})
+	t.Run("reject-tools-of-others", func(t *testing.T) {
+		w := newWorker(t, lookleap.NewMemoryStore(), lookleap.SuspendingPrompter{}, gate.Options{User: "kim"})
+		waits := w.suspend(t, bill)
+		alone := w.Gate.WithoutTools()
+		_, err := alone.Resume(t.Context(), waits.State, yes(waits))
+		code(t, err, lookleap.CodeUsage)
+		if _, err := alone.Tool(w.tool()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := alone.Resume(t.Context(), waits.State, yes(waits)); err != nil {
+			t.Error(err)
+		}
+	})
 	t.Run("reject-no", func(t *testing.T) {
 		w := newWorker(t, lookleap.NewMemoryStore(), lookleap.SuspendingPrompter{}, gate.Options{})
 		waits := w.suspend(t, bill)
@@ -339,6 +379,37 @@ func TestResume(t *testing.T) {
 			code(t, err, lookleap.CodePlanInvalid)
 		})
 	}
+}
+
+// TestInDoubt: an error of a tool that began is in doubt, whether a person was asked or not, and so is a
+// second use of its plan.
+func TestInDoubt(t *testing.T) {
+	for name, rules := range map[string][]gate.Rule{"asked": nil, "by-rule": {{Verb: gate.Pass}}} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorker(t, lookleap.NewMemoryStore(), lookleaptest.NewPrompter(t, lookleaptest.Approve(), lookleaptest.Approve()), gate.Options{Rules: rules})
+			w.fail = errors.New("no answer of the bank")
+			if _, err := w.pay.Call(t.Context(), []byte(bill)); !errors.Is(err, lookleap.ErrInDoubt) || err.Error() != w.fail.Error() {
+				t.Errorf("%v", err)
+			}
+			w.fail = lookleap.NothingSent(errors.New("no connection"))
+			if _, err := w.pay.Call(t.Context(), []byte(bill)); err == nil || errors.Is(err, lookleap.ErrInDoubt) {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+	t.Run("second-use", func(t *testing.T) {
+		w := newWorker(t, lookleap.NewMemoryStore(), lookleap.SuspendingPrompter{}, gate.Options{})
+		waits := w.suspend(t, bill)
+		w.fail = errors.New("no answer of the bank")
+		for range 2 {
+			if _, err := w.Resume(t.Context(), waits.State, lookleaptest.Decide(waits.Request)); !errors.Is(err, lookleap.ErrInDoubt) {
+				t.Errorf("%v", err)
+			}
+		}
+		if len(w.runs) != 1 {
+			t.Errorf("%d runs", len(w.runs))
+		}
+	})
 }
 
 func TestAgain(t *testing.T) {
@@ -389,6 +460,9 @@ func TestRevise(t *testing.T) {
 	if _, err := w.Resume(t.Context(), revised.State, lookleaptest.Decide(waits.Request)); lookleap.CodeOf(err) != lookleap.CodeConsentMismatch {
 		t.Errorf("the yes to the old call counts for the new one: %v", err)
 	}
+	if _, err := w.Resume(t.Context(), waits.State, lookleaptest.Decide(waits.Request)); err == nil || len(w.runs) > 0 {
+		t.Errorf("the old call still runs: %v", err)
+	}
 	r, err := w.Resume(t.Context(), revised.State, lookleaptest.Decide(revised.Request))
 	if err != nil || len(w.runs) != 1 || !strings.Contains(string(w.runs[0].Arguments), `"amount":20`) {
 		t.Fatalf("%v, %v", err, w.runs)
@@ -397,6 +471,7 @@ func TestRevise(t *testing.T) {
 		t.Errorf("%s", r)
 	}
 	for name, values := range map[string]map[string]json.RawMessage{
+		"twice":        {"/amount": json.RawMessage(`20`), "/amount/x": json.RawMessage(`21`)},
 		"not-editable": {"/to": json.RawMessage(`"eve@example.com"`)},
 		"missing":      {"/total": json.RawMessage(`1`)},
 		"other-kind":   {"/amount": json.RawMessage(`"20"`)},

@@ -93,7 +93,7 @@ func (t *Gated) plan(args *arguments, changed []string) (*lookleap.Plan, *planne
 // request is what the person is asked.
 func (t *Gated) request(args *arguments, changed []string) lookleap.ConsentRequest {
 	item := lookleap.ConsentItem{ID: "call", Summary: "run the tool " + plaintext.Quote(t.Name, 100), Recipient: lookleap.RecipientAgent,
-		Digest: lookleap.Digest(args.text)}
+		Digest: args.shownDigest(&t.Tool)}
 	if !t.ReadOnly {
 		item.Class = lookleap.ItemCode
 	}

@@ -79,6 +79,16 @@ func TestSecretArguments(t *testing.T) {
 	}
 }
 
+// TestRefusedSecret: a no to a call with a secret holds for the same call.
+func TestRefusedSecret(t *testing.T) {
+	w := newWorker(t, lookleap.NewMemoryStore(), lookleaptest.NewPrompter(t, lookleaptest.Refuse()), gate.Options{})
+	for range 3 { // one of them is shown
+		if _, err := w.pay.Call(t.Context(), []byte(`{"to":"ann@example.com","pin":"tomato"}`)); err == nil || len(w.runs) > 0 {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
 // TestAskAndNotes: a tool can have each call asked, with notes for the person.
 func TestAskAndNotes(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -186,6 +196,19 @@ func TestRules(t *testing.T) {
 			}
 		})
 	}
+	t.Run("slash-in-the-name", func(t *testing.T) {
+		w := newWorker(t, lookleap.NewMemoryStore(), nil, gate.Options{Rules: []gate.Rule{{Tools: []string{"*delete*"}, Verb: gate.Refuse}, {Verb: gate.Pass}}})
+		for name, want := range map[string]lookleap.Code{"fs/delete": lookleap.CodeDenied, "delete/all": lookleap.CodeDenied, "fs/read": lookleap.CodeOK} {
+			tool := w.tool()
+			tool.Name = name
+			gated, err := w.Tool(tool)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = gated.Call(t.Context(), []byte(list))
+			code(t, err, want)
+		}
+	})
 	t.Run("budget", func(t *testing.T) {
 		w := newWorker(t, lookleap.NewMemoryStore(), lookleap.SuspendingPrompter{}, gate.Options{Rules: []gate.Rule{{PerDay: 2, Verb: gate.Pass}}})
 		for i := range 3 {
