@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
+	"path"
 	"slices"
 	"strings"
 
@@ -151,8 +151,9 @@ func (s *LockedSkill) checkFiles() *jsonFault {
 	switch {
 	case !isDirectoryName(s.Directory):
 		return &jsonFault{"the directory is not safe on every system", "use lower-case letters a to z, digits and hyphens only", []any{"directory"}}
-	case s.Installed != nil && s.Installed.Folder != "" && !filepath.IsLocal(filepath.FromSlash(s.Installed.Folder)):
-		return &jsonFault{"the folder is not below the directory of the lockfile", "write a relative path without ..", []any{"installed", "folder"}}
+	case s.Installed != nil && !isSafeFolder(s.Installed.Folder):
+		return &jsonFault{"the folder is not below the directory of the lockfile, or is not safe on every system",
+			"write a relative path without .. and without .git", []any{"installed", "folder"}}
 	case len(s.Files) > maxLockedFiles:
 		return &jsonFault{fmt.Sprintf("the skill has more than %d files", maxLockedFiles), "split it", []any{"files"}}
 	case !slices.ContainsFunc(s.Files, func(f LockedFile) bool { return f.Path == EntryFile }):
@@ -174,6 +175,17 @@ func (s *LockedSkill) checkFiles() *jsonFault {
 		}
 	}
 	return nil
+}
+
+// isSafeFolder reports whether skills may be written to a folder below the directory of a lockfile. What is
+// below .git can be run by git, so no skill is put there.
+func isSafeFolder(folder string) bool {
+	folder = path.Clean(folder)
+	if folder == "." {
+		return true
+	}
+	_, err := foldFilePath(folder)
+	return err == nil
 }
 
 func canonicalFix(canonical string) string {

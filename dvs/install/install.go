@@ -39,8 +39,14 @@ func (p *Place) Install(ctx context.Context, skill *Skill, o Options) (result *R
 	if err := p.ready(); err != nil {
 		return nil, err
 	}
-	if o.Folder != "" && !filepath.IsLocal(o.Folder) {
-		return nil, refuse(lookleap.CodeUsage, o.Folder, "the folder is not below the directory of the lockfile", "use a relative path without ..")
+	if o.Folder != "" {
+		if !filepath.IsLocal(o.Folder) {
+			return nil, refuse(lookleap.CodeUsage, o.Folder, "the folder is not below the directory of the lockfile", "use a relative path without ..")
+		}
+		o.Folder = filepath.ToSlash(filepath.Clean(o.Folder))
+		if err := safeFolder(o.Folder); err != nil {
+			return nil, err
+		}
 	}
 	if err := skill.Entry.VerifyWritten(skill.Files); err != nil {
 		return nil, err
@@ -85,7 +91,7 @@ func (p *Place) install(lock *dvs.Lockfile, skill *Skill, o Options) (*Result, e
 	default:
 		installed.Agents = old.Installed.Agents
 	}
-	installed.Folder, installed.Copied = filepath.ToSlash(o.Folder), o.Copy
+	installed.Folder, installed.Copied = o.Folder, o.Copy
 	if o.Folder != "" {
 		installed.Agents, installed.Copied = nil, false
 	}

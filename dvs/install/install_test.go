@@ -128,6 +128,25 @@ skills.lock`
 			}
 		}
 	})
+	for _, target := range []string{".git", ".git/hooks", ".GIT", "git~1", "sub/.hg"} {
+		t.Run("a-link-into-a-repository/"+strings.ReplaceAll(target, "/", "-"), func(t *testing.T) {
+			w := newWorld(t)
+			mkdir(t, w.path(target))
+			mkdir(t, w.path(".agents"))
+			symlink(t, "../"+target, w.path(".agents/skills"))
+			_, err := w.add("example-org/skills", "ship", install.Options{Agents: []string{"claude-code"}})
+			if lookleap.CodeOf(err) != dvs.CodeLink || tree(t, w.path(target)) != "" {
+				t.Errorf("got %v\n%s", err, tree(t, w.place.Dir))
+			}
+		})
+		t.Run("a-folder-of-a-repository/"+strings.ReplaceAll(target, "/", "-"), func(t *testing.T) {
+			w := newWorld(t)
+			_, err := w.add("example-org/skills", "ship", install.Options{Folder: target})
+			if lookleap.CodeOf(err) != dvs.CodeUnsafeName || tree(t, w.place.Dir) != "" {
+				t.Errorf("got %v\n%s", err, tree(t, w.place.Dir))
+			}
+		})
+	}
 	t.Run("a-folder-that-is-the-same", func(t *testing.T) {
 		w := newWorld(t)
 		mkdir(t, w.path(".agents/skills"))

@@ -259,8 +259,16 @@ func sameFile(a, b string) bool {
 	return err == nil && err2 == nil && os.SameFile(one, other)
 }
 
-// inside refuses a folder of a project that leads out of it by a link: a checkout of others can have
-// one.
+// safeFolder refuses a folder below the place in which git or Mercurial has what it runs.
+func safeFolder(relative string) error {
+	if relative == "." {
+		return nil
+	}
+	return dvs.CheckFileNames(relative)
+}
+
+// inside refuses a folder of a project that leads by a link out of it, or into its .git: a checkout of
+// others can have one.
 func (p *Place) inside(dir string) error {
 	if p.Scope == User {
 		return nil
@@ -282,8 +290,12 @@ func (p *Place) inside(dir string) error {
 		if err != nil {
 			return failed(at, "the folder cannot be read", err)
 		}
-		if rel, err := filepath.Rel(top, real); err != nil || !filepath.IsLocal(rel) && rel != "." {
+		rel, err := filepath.Rel(top, real)
+		switch {
+		case err != nil || !filepath.IsLocal(rel):
 			return refuse(dvs.CodeLink, at, fmt.Sprintf("the folder leads out of the project, to %s", real), "remove the link")
+		case safeFolder(filepath.ToSlash(rel)) != nil:
+			return refuse(dvs.CodeLink, at, fmt.Sprintf("the folder leads to %s, where no skill may be written", real), "remove the link")
 		}
 		return nil
 	}
