@@ -154,6 +154,8 @@ func (s *LockedSkill) checkFiles() *jsonFault {
 	case s.Installed != nil && !isSafeFolder(s.Installed.Folder):
 		return &jsonFault{"the folder is not below the directory of the lockfile, or is not safe on every system",
 			"write a relative path without .. and without .git", []any{"installed", "folder"}}
+	case s.Installed != nil && s.Installed.Commit != "" && !isFullCommit(s.Installed.Commit):
+		return &jsonFault{"this is not a whole commit", "write 40 or 64 hex digits", []any{"installed", "commit"}}
 	case len(s.Files) > maxLockedFiles:
 		return &jsonFault{fmt.Sprintf("the skill has more than %d files", maxLockedFiles), "split it", []any{"files"}}
 	case !slices.ContainsFunc(s.Files, func(f LockedFile) bool { return f.Path == EntryFile }):
