@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/lookleap/lookleap/dvs"
 	"github.com/lookleap/lookleap/dvs/install"
+	"github.com/lookleap/lookleap/internal/filestore"
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
@@ -86,7 +86,7 @@ func (in *installer) list(_ context.Context, args []string) error {
 
 func (in *installer) verify(_ context.Context, args []string) error {
 	in.report.against = in.place.LockPath()
-	if content, err := os.ReadFile(in.place.LockPath()); err == nil {
+	if content, err := filestore.ReadFile(in.place.LockPath(), maxFile); err == nil {
 		in.report.entries = content
 	}
 	in.s.report = in.report

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lookleap/lookleap/internal/test/gittest"
 	"github.com/lookleap/lookleap/lookleaptest"
@@ -330,5 +332,26 @@ func TestSkillHookWithoutLockfile(t *testing.T) {
 		if strings.Contains(out.String(), "deny") != denied {
 			t.Errorf("%s: %s", path, out.String())
 		}
+	}
+}
+
+// TestSkillVerifyPipe: a pipe in the place of the lockfile is not waited for.
+func TestSkillVerifyPipe(t *testing.T) {
+	w := newWorkshop(t)
+	if err := exec.Command("mkfifo", "skills.lock").Run(); err != nil {
+		t.Skip("no pipe can be made: ", err)
+	}
+	done := make(chan int, 1)
+	go func() {
+		exit, _ := w.run("verify")
+		done <- exit
+	}()
+	select {
+	case exit := <-done:
+		if exit == exitAccepted {
+			t.Errorf("exit %d", exit)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("it still waits")
 	}
 }

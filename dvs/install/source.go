@@ -15,6 +15,7 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
 	"github.com/lookleap/lookleap/dvs/modelsig"
+	"github.com/lookleap/lookleap/internal/filestore"
 )
 
 // Source is where skills come from. The zero Source has none.
@@ -168,27 +169,34 @@ func (s Source) discover(ctx context.Context, loader *dvs.Loader) (*Found, error
 	return found, nil
 }
 
-// local finds the skills in a directory, which is one itself or has them below it.
+// local finds the skills in a directory, which is one itself or has them below it. What cannot be read
+// there is a finding.
 func (s Source) local(loader *dvs.Loader) (*Found, error) {
 	found := &Found{}
-	root := os.DirFS(filepath.FromSlash(s.text))
-	err := fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
+	top := filepath.FromSlash(s.text)
+	leaveOut := func(name string, err error) {
+		found.Findings = append(found.Findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: lookleap.CodeOf(err),
+			Message: "a skill is left out: " + err.Error(), Position: lookleap.Position{Path: name}})
+	}
+	err := fs.WalkDir(os.DirFS(top), ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
-		case err != nil:
+		case err != nil && name == ".":
 			return err
+		case err != nil:
+			leaveOut(name, failed("", "the directory cannot be read", err))
+			return fs.SkipDir
 		case d.IsDir() && (d.Name() == ".git" || d.Name() == "node_modules"):
 			return fs.SkipDir
 		case d.IsDir() || d.Name() != dvs.EntryFile:
 			return nil
 		}
-		content, err := readEntry(root, name)
-		if err != nil {
-			return err
+		var meta *dvs.Metadata
+		content, err := readEntry(filepath.Join(top, filepath.FromSlash(name)))
+		if err == nil {
+			meta, _, err = dvs.ParseMetadata(content, dvs.Lenient, dvs.Limits{})
 		}
-		meta, _, err := dvs.ParseMetadata(content, dvs.Lenient, dvs.Limits{})
 		if err != nil {
-			found.Findings = append(found.Findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: lookleap.CodeOf(err),
-				Message: "a skill is left out: " + err.Error(), Position: lookleap.Position{Path: name}})
+			leaveOut(name, err)
 			return nil
 		}
 		directory := strings.TrimPrefix(path.Dir("/"+name), "/")
@@ -204,13 +212,17 @@ func (s Source) local(loader *dvs.Loader) (*Found, error) {
 // maxEntry bounds a SKILL.md that is listed, in bytes. The rest is not read.
 const maxEntry = 1 << 20
 
-func readEntry(root fs.FS, name string) ([]byte, error) {
-	f, err := root.Open(name)
+func readEntry(path string) ([]byte, error) {
+	f, err := filestore.OpenRegular(path)
 	if err != nil {
-		return nil, err
+		return nil, failed("", "the file cannot be read", err)
 	}
 	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, maxEntry))
+	content, err := io.ReadAll(io.LimitReader(f, maxEntry))
+	if err != nil {
+		return nil, failed("", "the file cannot be read", err)
+	}
+	return content, nil
 }
 
 // Skill is a skill that may be installed: its files as they were published, and what the lockfile says

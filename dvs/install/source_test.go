@@ -1,6 +1,7 @@
 package install_test
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -178,6 +179,37 @@ func TestLocalSources(t *testing.T) {
 			defer u.Close()
 			if newer, err := u.Newest(t.Context(), &r.Entry); newer != nil || err != nil || len(w.code.Asked) > 0 {
 				t.Errorf("%v, %v, asked %v", newer, err, w.code.Asked)
+			}
+		})
+	}
+}
+
+// TestLocalSourceLeavesOut: what cannot be read in a directory hides no other skill, and is never waited for.
+func TestLocalSourceLeavesOut(t *testing.T) {
+	for name, spoil := range map[string]func(t *testing.T, dir string){
+		"a-dangling-link": func(t *testing.T, dir string) { symlink(t, "nowhere", filepath.Join(dir, "SKILL.md")) },
+		"a-pipe":          func(t *testing.T, dir string) { makePipe(t, filepath.Join(dir, "SKILL.md")) },
+		"a-directory-of-others": func(t *testing.T, dir string) {
+			chmod(t, dir, 0)
+			t.Cleanup(func() { chmod(t, dir, 0o755) })
+			if _, err := os.ReadDir(dir); err == nil {
+				t.Skip("this user may read every directory")
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			dir := t.TempDir()
+			write(t, filepath.Join(dir, "mine/SKILL.md"), "---\nname: mine\ndescription: Mine.\n---\nDo it.\n")
+			mkdir(t, filepath.Join(dir, "bad"))
+			spoil(t, filepath.Join(dir, "bad"))
+			from, err := install.ParseSource(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found, err := from.Find(t.Context(), w.loader())
+			if err != nil || len(found.Skills) != 1 || len(found.Findings) != 1 || found.Findings[0].Code != lookleap.CodeIO {
+				t.Errorf("%+v, %v", found, err)
 			}
 		})
 	}
