@@ -156,8 +156,8 @@ func (p *packedSkill) claim(c *Claim) {
 }
 
 // document returns the skill as if its SKILL.md had been fetched, with its other files.
-func (p *packedSkill) document(limits Limits) (*document, error) {
-	files, err := p.repository.tree.skillFiles(p.directory, limits)
+func (p *packedSkill) document(ctx context.Context, limits Limits) (*document, error) {
+	files, err := p.repository.tree.skillFiles(ctx, p.directory, limits)
 	if err != nil {
 		return nil, err
 	}
