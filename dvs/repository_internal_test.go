@@ -146,6 +146,22 @@ func TestRepositoryWork(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	})
+	for name, fill := range map[string]func(file, link func(name, content string)){
+		"a-long-path":          func(file, _ func(name, content string)) { file(strings.Repeat("abcdefgh/", 120)+"x", "") },
+		"a-long-way-of-a-link": func(_, link func(name, content string)) { link("x", strings.Repeat("abcdefgh/", 120)) },
+		"many-long-paths": func(_, link func(name, content string)) {
+			long := strings.Repeat("abcdefgh/", 110)
+			for i := range maxRepositoryNames/1980 + 1 {
+				link(fmt.Sprintf("%05d/%s", i, long[:980]), long[:990])
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := treeOf(t, fill); lookleap.CodeOf(err) != lookleap.CodeLimit {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
 	t.Run("a-caller-who-gave-up", func(t *testing.T) {
 		tree, err := treeOf(t, doubling)
 		if err != nil {

@@ -21,8 +21,9 @@ import (
 // Bounds of a repository, apart from [Limits].Repository.
 const (
 	maxRepositoryFiles = 300_000
-	maxRepositoryTotal = 4 << 30 // bytes of its files
-	maxLinkSteps       = 40      // links on the way to one file
+	maxRepositoryTotal = 4 << 30  // bytes of its files
+	maxRepositoryNames = 64 << 20 // bytes of their paths and of what links lead to, which are in memory
+	maxLinkSteps       = 40       // links on the way to one file
 )
 
 // repositoryTree has the files of a repository at one commit. Their content is in a temporary file, so
@@ -88,6 +89,7 @@ type treeReader struct {
 	out    *bufio.Writer
 	top    string // directory above all members
 	size   int64
+	names  int // bytes
 }
 
 func (r *treeReader) member(h *tar.Header, content io.Reader) error {
@@ -108,8 +110,14 @@ func (r *treeReader) member(h *tar.Header, content io.Reader) error {
 		return badArchive(h.Name, "the member is not below the directory of the repository", nil)
 	case h.Typeflag == tar.TypeDir || name == "":
 		return nil
+	case len(name) > maxPath || len(h.Linkname) > maxPath:
+		return refuse(lookleap.CodeLimit, plaintext.Quote(name, 200),
+			fmt.Sprintf("the path, or that of the link in it, is longer than %d bytes", maxPath), "")
 	case len(r.entries) >= maxRepositoryFiles:
 		return refuse(lookleap.CodeLimit, h.Name, fmt.Sprintf("the repository has more than %d files", maxRepositoryFiles), "")
+	}
+	if r.names += len(name) + len(h.Linkname); r.names > maxRepositoryNames {
+		return refuse(lookleap.CodeLimit, h.Name, fmt.Sprintf("the paths of the repository have more than %d bytes", maxRepositoryNames), "")
 	}
 	if _, twice := r.entries[name]; twice {
 		return badArchive(h.Name, "the archive has the file twice", nil)
