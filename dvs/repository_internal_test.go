@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -151,7 +152,7 @@ func TestRepositoryWork(t *testing.T) {
 		"a-long-way-of-a-link": func(_, link func(name, content string)) { link("x", strings.Repeat("abcdefgh/", 120)) },
 		"many-long-paths": func(_, link func(name, content string)) {
 			long := strings.Repeat("abcdefgh/", 110)
-			for i := range maxRepositoryNames/1980 + 1 {
+			for i := range maxRepositoryNames/1900 + 1 {
 				link(fmt.Sprintf("%05d/%s", i, long[:980]), long[:990])
 			}
 		},
@@ -188,6 +189,47 @@ func TestRepositoryWork(t *testing.T) {
 		set, err := tree.skillFiles(t.Context(), "skills/s", Limits{})
 		if err != nil || len(set.files) != 1 || time.Since(start) > 5*time.Second {
 			t.Errorf("%v after %v", err, time.Since(start))
+		}
+	})
+	list := func(t *testing.T, limits Limits, fill func(file, link func(name, content string))) *Repository {
+		t.Helper()
+		tree, err := treeOf(t, fill)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at, err := ParseRepositoryURL("https://github.com/example-org/skills", Rules{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &Repository{tree: tree, at: at, commit: strings.Repeat("0", 40), loader: NewLoader(nil, Options{Limits: limits})}
+		if err := r.list(t.Context(), ""); err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	t.Run("a-list-reads-the-headers", func(t *testing.T) {
+		const n = 1000
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		r := list(t, Limits{}, func(file, link func(name, content string)) {
+			file("big.md", listedSkill+strings.Repeat("a line of text\n", 69_000))
+			for i := range n {
+				link(fmt.Sprintf("skills/s%d/SKILL.md", i), "../../big.md")
+			}
+		})
+		runtime.ReadMemStats(&after)
+		if read := after.TotalAlloc - before.TotalAlloc; len(r.Skills) != n || read > n<<19 { // half of each file
+			t.Errorf("%d skills, for %d bytes", len(r.Skills), read)
+		}
+	})
+	t.Run("a-list-is-bounded", func(t *testing.T) {
+		r := list(t, Limits{Candidates: 3}, func(file, _ func(name, content string)) {
+			for i := range 5 {
+				file(fmt.Sprintf("skills/s%d/SKILL.md", i), listedSkill)
+			}
+		})
+		if len(r.Skills) != 3 || len(r.Findings) != 1 || r.Findings[0].Code != lookleap.CodeLimit || r.Findings[0].Path != "skills/s3/SKILL.md" {
+			t.Errorf("%v, %v", r.Skills, r.Findings)
 		}
 	})
 	t.Run("another-skill-below-is-one-visit", func(t *testing.T) {

@@ -142,6 +142,11 @@ func (r *treeReader) member(h *tar.Header, content io.Reader) error {
 
 // read returns the content of a file of at most a number of bytes, and follows links to it.
 func (t *repositoryTree) read(name string, limit int) ([]byte, error) {
+	return t.readStart(name, limit, limit)
+}
+
+// readStart is [repositoryTree.read] for the first bytes of the file, of which it reads no more than most.
+func (t *repositoryTree) readStart(name string, limit, most int) ([]byte, error) {
 	to, err := t.resolve(name)
 	if err != nil {
 		return nil, err
@@ -155,7 +160,7 @@ func (t *repositoryTree) read(name string, limit int) ([]byte, error) {
 	case e.tooLarge || e.size > int64(limit):
 		return nil, refuse(lookleap.CodeTooLarge, name, "the file, or all files together, are larger than allowed", "leave large files out")
 	}
-	content := make([]byte, e.size)
+	content := make([]byte, min(e.size, int64(most)))
 	_, err = t.spool.ReadAt(content, e.offset)
 	if err != nil && !(err == io.EOF && e.size == 0) {
 		return nil, ioError(err)
