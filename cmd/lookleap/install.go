@@ -46,7 +46,7 @@ func (in *installer) declare(flags *flag.FlagSet) {
 	flags.Var(&in.agents, "agent", "add, remove: the agent with this `NAME`, such as claude-code; may be repeated")
 	flags.StringVar(&in.dir, "dir", "", "add: install into this `DIR` in place of the folders of agents")
 	flags.BoolVar(&in.user, "user", false, "in the home directory, for all projects")
-	flags.BoolVar(&in.project, "project", false, "in the working directory, which is the default")
+	flags.BoolVar(&in.project, "project", false, "in the working directory, which is the default; but for add, in the nearest one above with skills.lock")
 	flags.BoolVar(&in.copied, "copy", false, "add: a copy for each agent")
 	flags.BoolVar(&in.linked, "link", false, "add: one copy and links to it, which is the default")
 	flags.BoolVar(&in.yes, "yes", false,
@@ -68,8 +68,12 @@ func (in *installer) run(ctx context.Context, s *session, word string, args []st
 	if in.user {
 		scope, dir = install.User, ""
 	}
+	open := install.OpenNearest
+	if word == "add" { // it makes a lockfile here
+		open = install.Open
+	}
 	var err error
-	if in.place, err = install.Open(dir, scope); err != nil {
+	if in.place, err = open(dir, scope); err != nil {
 		return usagef("%v", err)
 	}
 	if rel, err := filepath.Rel(in.place.Dir, in.dir); filepath.IsAbs(in.dir) && err == nil {
@@ -288,7 +292,7 @@ type changedSkill struct {
 func (in *installer) changedSkills(directory string) (changed []changedSkill, installed int) {
 	places := []*install.Place{in.place}
 	if !in.user {
-		if p, err := install.Open(directory, install.Project); directory != "" && err == nil {
+		if p, err := install.OpenNearest(directory, install.Project); directory != "" && err == nil {
 			places[0] = p
 		}
 		if p, err := install.Open("", install.User); err == nil {

@@ -147,6 +147,7 @@ func (in *installer) update(ctx context.Context, args []string) error {
 		return err
 	}
 	newer := install.NewUpdater(loader)
+	newer.Dir = in.place.Dir
 	defer newer.Close()
 	shown := 0
 	for i := range lock.Skills {

@@ -141,6 +141,37 @@ func TestSkillInstall(t *testing.T) {
 		}
 		w.must("verify", "refund")
 	})
+	t.Run("in-a-subdirectory", func(t *testing.T) {
+		w := newWorkshop(t)
+		writeFile(t, "own/mine/SKILL.md", "---\nname: mine\ndescription: Mine.\n---\nDo it.\n")
+		w.must("add", "example-org/skills", "--skill", "refund", "--agent", "claude-code", "--root", owner, "--yes")
+		w.must("add", "./own", "--agent", "claude-code")
+		project, err := os.Getwd()
+		if err != nil {
+			t.Fatal(err)
+		}
+		writeFile(t, "src/x.go", "x")
+		t.Chdir("src")
+		for _, word := range []string{"list", "verify", "sync", "update", "why refund", "hook"} {
+			out := w.must(append(strings.Fields(word), "--root", owner)...)
+			if strings.Contains(out, "no skill is installed") || strings.Contains(out, "0 skills") {
+				t.Errorf("%s:\n%s", word, out)
+			}
+		}
+		writeFile(t, filepath.Join(project, ".agents/skills/refund/SKILL.md"), "changed")
+		if exit, out := w.run("verify"); exit != exitChanged {
+			t.Errorf("verify: %d\n%s", exit, out)
+		}
+		start := `{"hook_event_name": "SessionStart", "cwd": "` + project + `/src"}`
+		var out bytes.Buffer
+		if run(t.Context(), []string{"skill", "hook"}, strings.NewReader(start), &out, &out); !strings.Contains(out.String(), "must not be used: refund") {
+			t.Errorf("hook: %s", &out)
+		}
+		w.must("remove", "refund", "--force")
+		if _, err := os.Stat("skills.lock"); err == nil {
+			t.Error("a second lockfile was made")
+		}
+	})
 	t.Run("yes-is-not-for-strangers", func(t *testing.T) {
 		w := newWorkshop(t)
 		exit, out := w.run("add", "example-org/skills", "--all", "--yes")

@@ -301,3 +301,32 @@ func TestRemove(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestOpenNearest(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("USERPROFILE", home)
+	for _, name := range []string{"p/.git", "p/a/b", "p/own/x", "none/x", "q/.git", "q/x", ".agents/skills/ship"} {
+		mkdir(t, filepath.Join(home, filepath.FromSlash(name)))
+	}
+	for _, name := range []string{"p/skills.lock", "p/own/skills.lock", ".agents/skills.lock"} {
+		write(t, filepath.Join(home, filepath.FromSlash(name)), "")
+	}
+	write(t, filepath.Join(filepath.Dir(home), "skills.lock"), "") // of another user
+	for name, c := range map[string]struct{ dir, want string }{
+		"here": {"p", "p"}, "below": {"p/a/b", "p"}, "the-nearest": {"p/own/x", "p/own"}, "none": {"none/x", "none/x"},
+		"not-above-a-repository": {"q/x", "q/x"}, "not-that-of-the-user": {".agents/skills/ship", ".agents/skills/ship"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, err := install.OpenNearest(filepath.Join(home, filepath.FromSlash(c.dir)), install.Project)
+			if err != nil || p.Dir != filepath.Join(home, filepath.FromSlash(c.want)) {
+				t.Errorf("got %v, %v", p, err)
+			}
+		})
+	}
+	t.Run("for-a-user", func(t *testing.T) {
+		if p, err := install.OpenNearest("", install.User); err != nil || p.Dir != home {
+			t.Errorf("got %v, %v", p, err)
+		}
+	})
+}

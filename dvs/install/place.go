@@ -61,6 +61,27 @@ func Open(dir string, scope Scope) (*Place, error) {
 	return &Place{Dir: dir, Scope: scope, Store: DefaultStore()}, nil
 }
 
+// OpenNearest returns the place whose lockfile counts in a directory. For the scope Project that is the nearest
+// directory that has one, from this directory upward to the one with .git or the home of the user. If there is
+// none, it is the directory itself, as for [Open].
+func OpenNearest(dir string, scope Scope) (*Place, error) {
+	p, err := Open(dir, scope)
+	if err != nil || scope == User {
+		return p, err
+	}
+	home, _ := os.UserHomeDir()
+	users := filepath.Join(home, ".agents") // has the lockfile of the user
+	for at := p.Dir; ; at = filepath.Dir(at) {
+		if _, err := os.Lstat(filepath.Join(at, lockName)); err == nil && !sameFile(at, users) {
+			p.Dir = at
+			return p, nil
+		}
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil || sameFile(at, home) || at == filepath.Dir(at) {
+			return p, nil
+		}
+	}
+}
+
 // failed is an error of the file system.
 func failed(subject, message string, err error) error {
 	return &lookleap.Error{Code: lookleap.CodeIO, Subject: subject, Message: message, Err: err}

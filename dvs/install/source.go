@@ -23,6 +23,7 @@ type Source struct {
 	text       string
 	kind       sourceKind
 	repository dvs.RepositoryURL
+	base       string // directory to which that of a local source is relative; "": the working directory
 }
 
 type sourceKind uint8
@@ -50,7 +51,7 @@ func ParseSource(text string) (Source, error) {
 	}
 	repository, err := dvs.ParseRepositoryURL(text, dvs.Rules{})
 	if err == nil {
-		return Source{text, repositorySource, repository}, nil
+		return Source{text: text, kind: repositorySource, repository: repository}, nil
 	}
 	u, bad := url.Parse(text)
 	if bad != nil || u.Scheme != "https" || lookleap.CodeOf(err) != dvs.CodeNotContentRoute {
@@ -76,6 +77,15 @@ func isLocal(text string) bool {
 
 // Local reports whether the source is a local directory.
 func (s Source) Local() bool { return s.kind == localSource }
+
+// path returns the path of a local source.
+func (s Source) path() string {
+	path := filepath.FromSlash(s.text)
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(s.base, path)
+}
 
 // String returns the source as it was named.
 func (s Source) String() string { return s.text }
@@ -173,7 +183,7 @@ func (s Source) discover(ctx context.Context, loader *dvs.Loader) (*Found, error
 // there is a finding.
 func (s Source) local(loader *dvs.Loader) (*Found, error) {
 	found := &Found{}
-	top := filepath.FromSlash(s.text)
+	top := s.path()
 	leaveOut := func(name string, err error) {
 		found.Findings = append(found.Findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: lookleap.CodeOf(err),
 			Message: "a skill is left out: " + err.Error(), Position: lookleap.Position{Path: name}})
@@ -298,7 +308,7 @@ func (s *Skill) verifySignature(now time.Time) {
 
 // loadLocal reads a skill from a local directory.
 func (c Candidate) loadLocal() (*Skill, error) {
-	directory := filepath.Join(filepath.FromSlash(c.source.text), filepath.FromSlash(c.Directory))
+	directory := filepath.Join(c.source.path(), filepath.FromSlash(c.Directory))
 	files, err := dvs.ReadSkillDir(os.DirFS(directory), dvs.Limits{})
 	if err != nil {
 		return nil, err
