@@ -299,6 +299,11 @@ func TestSkillHook(t *testing.T) {
 		"read":                {claude("Read", `{"file_path": "`+project+`/.claude/skills/refund/SKILL.md"}`), `"permissionDecision":"deny"`},
 		"command":             {claude("Bash", `{"command": "sh .agents/skills/refund/scripts/pay.sh"}`), `"permissionDecision":"deny"`},
 		"copilot":             {`{"cwd": "` + project + `", "toolName": "view", "toolArgs": "{\"path\": \"` + project + `/.agents/skills/refund/SKILL.md\"}"}`, `"permissionDecision":"deny"`},
+		"skill-in-capitals":   {claude("Skill", `{"skill": "Refund"}`), `"permissionDecision":"deny"`},
+		"skill-of-now":        {claude("Skill", `{"skill": "/pay-out"}`), `"permissionDecision":"deny"`},
+		"doubled-slashes":     {claude("Bash", `{"command": "cat .agents//skills/./refund/SKILL.md"}`), `"permissionDecision":"deny"`},
+		"by-way-of-another":   {claude("Bash", `{"command": "cd x && cat '.agents/skills/ship/../refund/SKILL.md'; cd ../.."}`), `"permissionDecision":"deny"`},
+		"path-in-capitals":    {claude("Read", `{"file_path": "`+project+`/.Claude/Skills/REFUND/SKILL.md"}`), `"permissionDecision":"deny"`},
 		"a-longer-name":       {claude("Read", `{"file_path": "`+project+`/.claude/skills/refund-old/SKILL.md"}`), ""},
 		"another-skill":       {claude("Skill", `{"skill": "ship"}`), ""},
 		"another-file":        {claude("Read", `{"file_path": "`+project+`/README.md"}`), ""},
@@ -316,7 +321,7 @@ func TestSkillHook(t *testing.T) {
 		})
 		defer func() {
 			t.Run("changed/"+name, func(t *testing.T) {
-				writeFile(t, filepath.Join(project, ".agents/skills/refund/SKILL.md"), "changed")
+				writeFile(t, filepath.Join(project, ".agents/skills/refund/SKILL.md"), strings.Replace(refundSkill, "refund", "pay-out", 1))
 				exit, out := hook(test.call)
 				if !strings.Contains(out, test.changed) || test.changed == "" && out != "" || strings.Count(out, "\n") > 1 || (exit == exitAccepted) != (name != "people") {
 					t.Errorf("%d, %q", exit, out)
@@ -356,13 +361,24 @@ func TestSkillHookWithoutLockfile(t *testing.T) {
 		t.Fatal(err)
 	}
 	writeFile(t, "skills.lock", "{")
-	for path, denied := range map[string]bool{"/.claude/skills/ship/SKILL.md": true, "/.agents/skills/other/x.sh": true, "/README.md": false, "/skills.lock": false} {
-		call := `{"hook_event_name": "PreToolUse", "cwd": "` + project + `", "tool_name": "Read", "tool_input": {"file_path": "` + project + path + `"}}`
-		var out bytes.Buffer
-		run(t.Context(), []string{"skill", "hook"}, strings.NewReader(call), &out, &out)
-		if strings.Contains(out.String(), "deny") != denied {
-			t.Errorf("%s: %s", path, out.String())
-		}
+	for name, c := range map[string]struct {
+		tool, input string
+		denied      bool
+	}{
+		"a-skill":      {"Read", `{"file_path": "` + project + `/.claude/skills/ship/SKILL.md"}`, true},
+		"another":      {"Read", `{"file_path": "` + project + `/.agents/skills/other/x.sh"}`, true},
+		"by-name":      {"Skill", `{"skill": "anything"}`, true},
+		"a-file":       {"Read", `{"file_path": "` + project + `/README.md"}`, false},
+		"the-lockfile": {"Read", `{"file_path": "` + project + `/skills.lock"}`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			call := `{"hook_event_name": "PreToolUse", "cwd": "` + project + `", "tool_name": "` + c.tool + `", "tool_input": ` + c.input + `}`
+			var out bytes.Buffer
+			run(t.Context(), []string{"skill", "hook"}, strings.NewReader(call), &out, &out)
+			if strings.Contains(out.String(), "deny") != c.denied || c.denied && !strings.Contains(out.String(), "add the skills again") {
+				t.Errorf("got %s", out.String())
+			}
+		})
 	}
 }
 
