@@ -68,17 +68,12 @@ func (p *Place) install(lock *dvs.Lockfile, skill *Skill, o Options) (*Result, e
 	entry := skill.Entry
 	installed := *entry.Installed
 	entry.Installed = &installed
-	var old *dvs.LockedSkill
-	for i := range lock.Skills {
-		if s := &lock.Skills[i]; s.Directory == entry.Directory {
-			old = s
-		}
-	}
+	old, other := previous(lock, &entry)
 	switch {
+	case other != nil:
+		return nil, refuse(dvs.CodeNameClash, entry.Directory, "another skill has this name: "+whence(other),
+			"remove that one first, or install this one for the user or in another project")
 	case old == nil:
-	case old.Installed == nil || !sameSkill(old, &entry):
-		return nil, refuse(dvs.CodeNameClash, entry.Directory, "another skill has this name: "+whence(old),
-			"remove that one first, or use a folder of its own for this one")
 	case old.Root != entry.Root:
 		return nil, refuse(dvs.CodeNeedsRoot, entry.Directory, "the skill was installed under the trust root "+old.Root+", and is now under "+entry.Root,
 			"if that is right, remove the skill and add it again")
@@ -113,21 +108,54 @@ func (p *Place) install(lock *dvs.Lockfile, skill *Skill, o Options) (*Result, e
 	if result.Replaced, err = p.mayWrite(spots, o.Force, old, &entry); err != nil {
 		return nil, err
 	}
+	var gone []spot // where the new version is not
+	planned := &dvs.Lockfile{}
+	for _, s := range lock.Skills {
+		if old == nil || s.Directory != old.Directory {
+			planned.Skills = append(planned.Skills, s)
+		}
+	}
+	planned.Skills = append(planned.Skills, entry)
+	if old != nil {
+		if gone, err = p.leftBehind(old, spots); err != nil {
+			return nil, err
+		}
+		replaced, err := p.mayWrite(gone, o.Force, old)
+		if err != nil {
+			return nil, err
+		}
+		result.Replaced = append(result.Replaced, replaced...)
+	}
+	if _, err := encodeLock(planned); err != nil { // before anything is written
+		return nil, err
+	}
 	if err := p.writeAll(spots, &entry, skill.Files); err != nil {
 		return nil, err
 	}
 	for _, at := range spots {
 		result.Paths = append(result.Paths, at.path)
 	}
-	if old != nil {
-		if err := p.removeOthers(old, spots); err != nil {
-			return nil, err
+	for _, at := range gone {
+		if err := os.RemoveAll(at.path); err != nil {
+			return nil, failed(at.path, "the skill cannot be removed", err)
 		}
-		*old = entry
-		return result, nil
 	}
-	lock.Skills = append(lock.Skills, entry)
+	lock.Skills = planned.Skills
 	return result, nil
+}
+
+// previous returns the entry of the same skill, perhaps with an earlier name, and that of another skill which
+// has the directory; nil: there is none.
+func previous(lock *dvs.Lockfile, entry *dvs.LockedSkill) (same, other *dvs.LockedSkill) {
+	for i := range lock.Skills {
+		switch s := &lock.Skills[i]; {
+		case s.Installed != nil && sameSkill(s, entry):
+			same = s
+		case s.Directory == entry.Directory, s.URL != "" && s.URL == entry.URL:
+			other = s
+		}
+	}
+	return same, other
 }
 
 // whence says where an installed skill is from.
@@ -197,23 +225,20 @@ func (p *Place) writeAll(spots []spot, entry *dvs.LockedSkill, files map[string]
 	return nil
 }
 
-// removeOthers removes a version from where the new one is not.
-func (p *Place) removeOthers(old *dvs.LockedSkill, kept []spot) error {
+// leftBehind returns where an old version is and the new one is not, the links first.
+func (p *Place) leftBehind(old *dvs.LockedSkill, kept []spot) (gone []spot, err error) {
 	spots, err := p.spots(old)
-	if err != nil {
-		return err
-	}
-	for _, at := range spots {
-		if slices.ContainsFunc(kept, func(k spot) bool { return sameFile(k.path, at.path) }) {
-			continue
-		}
-		if now := look(at, old); now.linked || now.isAsLocked() {
-			if err := os.RemoveAll(at.path); err != nil {
-				return failed(at.path, "the skill cannot be removed", err)
-			}
+	for _, at := range slices.Backward(spots) {
+		if !slices.ContainsFunc(kept, func(k spot) bool { return sameSpot(k, at) }) {
+			gone = append(gone, at)
 		}
 	}
-	return nil
+	return gone, err
+}
+
+// sameSpot reports whether two spots are one, perhaps by links to their folders.
+func sameSpot(a, b spot) bool {
+	return filepath.Base(a.path) == filepath.Base(b.path) && sameFile(filepath.Dir(a.path), filepath.Dir(b.path))
 }
 
 // Remove removes a skill from the folders of some agents, or from all if there are none, and then from

@@ -2,6 +2,7 @@ package install_test
 
 import (
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/lookleap/lookleap/dvs"
 	"github.com/lookleap/lookleap/dvs/install"
 	"github.com/lookleap/lookleap/internal/test/gittest"
+	"github.com/lookleap/lookleap/internal/test/signtest"
 )
 
 func TestInstall(t *testing.T) {
@@ -174,6 +176,74 @@ skills.lock`
 		if _, err := w.add(w.path("two"), "mine", install.Options{Agents: []string{"codex"}}); lookleap.CodeOf(err) != dvs.CodeNameClash {
 			t.Errorf("got %v", err)
 		}
+	})
+	renamed := func(w *world, more map[string]string) *install.Skill {
+		w.t.Helper()
+		files := map[string]string{"skills/refund/SKILL.md": strings.Replace(refund, "name: refund", "name: pay-out", 1)}
+		maps.Copy(files, more)
+		w.repo.Commit(files)
+		lock, err := w.place.Lock()
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		u := install.NewUpdater(w.loader())
+		defer u.Close()
+		skill, err := u.Newest(w.t.Context(), &lock.Skills[0])
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		return skill
+	}
+	t.Run("a-skill-with-a-new-name", func(t *testing.T) {
+		w := newWorld(t)
+		w.mustAdd("example-org/skills", "refund", install.Options{Agents: []string{"claude-code"}})
+		if _, err := w.place.Install(t.Context(), renamed(w, nil), install.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		if got := tree(t, w.place.Dir); strings.Contains(got, "skills/refund") || !strings.Contains(got, ".claude/skills/pay-out -> ") {
+			t.Errorf("got\n%s", got)
+		}
+		if lock, err := w.place.Lock(); err != nil || len(lock.Skills) != 1 || !slices.Equal(lock.Skills[0].Installed.Agents, []string{"claude-code"}) {
+			t.Errorf("%+v, %v", lock, err)
+		}
+		w.ok()
+	})
+	t.Run("a-skill-with-a-new-name-and-no-signature", func(t *testing.T) {
+		w := newWorld(t)
+		ada := signtest.New(t, "Ada")
+		signed := map[string]string{"SKILL.md": refund, "scripts/pay.sh": published["skills/refund/scripts/pay.sh"], "data/fees.csv": "a,b\n"}
+		w.repo.Commit(map[string]string{"skills/refund/" + signtest.File: ada.Sign(signed)})
+		w.mustAdd("example-org/skills", "refund", install.Options{Agents: []string{"claude-code"}})
+		before := tree(t, w.place.Dir)
+		skill := renamed(w, map[string]string{"skills/refund/" + signtest.File: ""})
+		if _, err := w.place.Install(t.Context(), skill, install.Options{}); lookleap.CodeOf(err) != install.CodeSignerChanged || tree(t, w.place.Dir) != before {
+			t.Errorf("got %v\n%s", err, tree(t, w.place.Dir))
+		}
+	})
+	t.Run("a-skill-with-a-new-name-and-the-users-work", func(t *testing.T) {
+		w := newWorld(t)
+		w.mustAdd("example-org/skills", "refund", install.Options{Agents: []string{"claude-code"}})
+		write(t, w.path(".agents/skills/refund/SKILL.md"), "mine")
+		before, skill := tree(t, w.place.Dir), renamed(w, nil)
+		if _, err := w.place.Install(t.Context(), skill, install.Options{}); lookleap.CodeOf(err) != dvs.CodeDigestMismatch || tree(t, w.place.Dir) != before {
+			t.Errorf("got %v\n%s", err, tree(t, w.place.Dir))
+		}
+		if _, err := w.place.Install(t.Context(), skill, install.Options{Force: true}); err != nil || strings.Contains(tree(t, w.place.Dir), "skills/refund") {
+			t.Errorf("got %v\n%s", err, tree(t, w.place.Dir))
+		}
+		w.ok()
+	})
+	t.Run("a-skill-with-the-name-of-another", func(t *testing.T) {
+		w := newWorld(t)
+		w.mustAdd("example-org/skills", "refund", install.Options{Agents: []string{"claude-code"}})
+		write(t, w.path("own/pay-out/SKILL.md"), "---\nname: pay-out\ndescription: Mine.\n---\nDo it.\n")
+		w.mustAdd(w.path("own"), "pay-out", install.Options{Agents: []string{"claude-code"}})
+		before := tree(t, w.place.Dir)
+		w.repo.Commit(map[string]string{"skills/refund/SKILL.md": strings.Replace(refund, "name: refund", "name: pay-out", 1)})
+		if _, err := w.add("example-org/skills", "pay-out", install.Options{Force: true}); lookleap.CodeOf(err) != dvs.CodeNameClash || tree(t, w.place.Dir) != before {
+			t.Errorf("got %v\n%s", err, tree(t, w.place.Dir))
+		}
+		w.ok()
 	})
 	t.Run("for-a-user", func(t *testing.T) {
 		w := newWorld(t)

@@ -172,10 +172,7 @@ func (p *Place) edit(edit func(*dvs.Lockfile) error) error {
 // WriteLock replaces a lockfile as a whole, or makes it. It returns an error for a lockfile that could not be read
 // again, such as one with a skill twice, and changes nothing then.
 func WriteLock(path string, lock *dvs.Lockfile) error {
-	content, err := json.MarshalIndent(lock, "", "  ")
-	if err == nil {
-		_, err = dvs.ParseLockfile(content)
-	}
+	content, err := encodeLock(lock)
 	if err != nil {
 		return err
 	}
@@ -183,6 +180,15 @@ func WriteLock(path string, lock *dvs.Lockfile) error {
 		return failed(path, "the lockfile cannot be written", err)
 	}
 	return nil
+}
+
+// encodeLock returns the content of a lockfile that can be read again.
+func encodeLock(lock *dvs.Lockfile) ([]byte, error) {
+	content, err := json.MarshalIndent(lock, "", "  ")
+	if err == nil {
+		_, err = dvs.ParseLockfile(content)
+	}
+	return content, err
 }
 
 // Find returns the installed skill with a name: that of its directory or that by its publisher.
