@@ -400,3 +400,21 @@ func TestOpenNearest(t *testing.T) {
 		}
 	})
 }
+
+func TestFind(t *testing.T) {
+	lock := &dvs.Lockfile{Skills: []dvs.LockedSkill{
+		{Directory: "one", Installed: &dvs.Installation{Name: "Two"}}, {Directory: "two", Installed: &dvs.Installation{Name: "Three"}}, {Directory: "three"},
+	}}
+	for name, c := range map[string]struct{ name, directory string }{
+		"the-directory-first": {"two", "two"}, "the-name-by-its-publisher": {"three", "two"}, "in-another-case": {"TWO", "one"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if s, err := install.Find(lock, c.name); err != nil || s.Directory != c.directory {
+				t.Errorf("got %+v, %v", s, err)
+			}
+		})
+	}
+	if _, err := install.Find(lock, "one more"); lookleap.CodeOf(err) != dvs.CodeNotLocked {
+		t.Errorf("got %v", err)
+	}
+}

@@ -191,16 +191,24 @@ func encodeLock(lock *dvs.Lockfile) ([]byte, error) {
 	return content, err
 }
 
-// Find returns the installed skill with a name: that of its directory or that by its publisher.
+// Find returns the installed skill with a name: that of its directory or else that by its publisher.
 func Find(lock *dvs.Lockfile, name string) (*dvs.LockedSkill, error) {
 	if lock == nil {
 		lock = &dvs.Lockfile{}
 	}
+	var found *dvs.LockedSkill
 	for i := range lock.Skills {
 		s := &lock.Skills[i]
-		if s.Installed != nil && (s.Directory == name || strings.EqualFold(s.Installed.Name, name)) {
+		switch {
+		case s.Installed == nil:
+		case s.Directory == name:
 			return s, nil
+		case found == nil && strings.EqualFold(s.Installed.Name, name):
+			found = s
 		}
+	}
+	if found != nil {
+		return found, nil
 	}
 	return nil, refuse(dvs.CodeNotLocked, name, "no skill of this name is installed here", "lookleap skill list shows which are")
 }
