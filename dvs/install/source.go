@@ -299,6 +299,11 @@ func (s *Skill) verifySignature(now time.Time) {
 	if err != nil {
 		return
 	}
+	if loose := signature.LeftOut(); loose != "" { // anyone may have put it there
+		s.Findings = append(s.Findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: modelsig.CodeFileNotSigned,
+			Message: "the skill counts as unsigned, because the signer left this file out", Position: lookleap.Position{Path: loose}})
+		return
+	}
 	s.Signature, s.Entry.Installed.Signer = signature, signature.Fingerprint()
 	for _, name := range signature.Uncovered {
 		s.Findings = append(s.Findings, lookleap.Finding{Severity: lookleap.SeverityInfo, Code: modelsig.CodeFileNotSigned,

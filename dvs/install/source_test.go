@@ -76,6 +76,17 @@ func TestSigner(t *testing.T) {
 			w.ok()
 		})
 	}
+	for name, code := range map[string]lookleap.Code{".github/setup.sh": install.CodeSignerChanged, ".gitignore": ""} {
+		t.Run("without-a-file/"+strings.ReplaceAll(name, "/", "-"), func(t *testing.T) {
+			w := newWorld(t)
+			publish(w, "", ada)
+			w.mustAdd("example-org/skills", "refund", install.Options{Agents: []string{"codex"}})
+			w.repo.Commit(map[string]string{"skills/refund/" + name: "#!/bin/sh\n"}) // the signer ignores it
+			if _, err := w.add("example-org/skills", "refund", install.Options{}); (err == nil) != (code == "") || err != nil && lookleap.CodeOf(err) != code {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
 	t.Run("the-first-signature", func(t *testing.T) {
 		w := newWorld(t)
 		w.mustAdd("example-org/skills", "refund", install.Options{Agents: []string{"codex"}})
