@@ -3,6 +3,7 @@ package dvs
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -317,6 +318,42 @@ func (s *LockedSkill) verify(files map[string][]byte, holds func(*LockedFile, Di
 		return refuse(f.Code, s.URL+" "+f.Path, f.Message, f.Fix)
 	}
 	return nil
+}
+
+// CheckLocked returns an error if the registry, a policy or a feed refuses a skill of a lockfile with these files,
+// which the caller already has, for example in a store. It loads nothing: it sends requests only for feeds. The
+// files need not be those of the lockfile; see [LockedSkill.VerifyWritten].
+func (l *Loader) CheckLocked(ctx context.Context, s *LockedSkill, files map[string][]byte) error {
+	if err := l.ready(); err != nil {
+		return err
+	}
+	if s == nil {
+		s = new(LockedSkill)
+	}
+	u, err := ParseArtifactURL(s.URL, s.Artifact, l.roots.Rules())
+	if err != nil {
+		return err
+	}
+	if err := cmp.Or(l.refreshTrust(ctx), l.refusalAt(u.page, u.String())); err != nil {
+		return err
+	}
+	for name, content := range files {
+		if err := l.withdrawn.Load().digest(DigestOf(content), s.URL+" "+name); err != nil {
+			return err
+		}
+	}
+	claim := Claim{URL: s.URL}
+	if s.Installed != nil {
+		claim.Pin.Commit = s.Installed.Commit
+	}
+	if s.Artifact != SkillArchive { // the digest of an archive is not kept
+		claim.Pin.Digest = DigestOf(files[EntryFile])
+	}
+	err = l.policies.each(func(c *compiledPolicy) error {
+		w := wish{Level: activated, Claim: claim, Under: s.Root}
+		return cmp.Or(c.under(u, s.Root), c.pin(&w, u, l.roots.Rules()))
+	})
+	return cmp.Or(err, l.policies.signed(u, files, l.host.Time()))
 }
 
 func (l *Lockfile) sort() {

@@ -158,17 +158,34 @@ func TestSync(t *testing.T) {
 			t.Errorf("%v, %v", synced, err)
 		}
 	})
-	t.Run("the-policy-counts", func(t *testing.T) {
-		w := newWorld(t)
-		w.mustAdd("example-org/skills", "ship", install.Options{Agents: []string{"codex"}})
-		remove(t, w.path(".agents"))
-		w.place.Store = ""
-		w.options.Policies = []*dvs.Policy{{Deny: []string{"https://github.com/example-org/"}}}
-		synced, err := w.place.Sync(t.Context(), w.frozen, false)
-		if err != nil || lookleap.CodeOf(synced[0].Err) != dvs.CodePolicyDenied {
-			t.Errorf("%v, %v", synced, err)
+	for name, c := range map[string]struct {
+		policy dvs.Policy
+		code   lookleap.Code
+	}{
+		"denied":       {dvs.Policy{Deny: []string{"https://github.com/example-org/"}}, dvs.CodePolicyDenied},
+		"not-allowed":  {dvs.Policy{Allow: []string{"https://github.com/other/"}}, dvs.CodePolicyDenied},
+		"allowed":      {dvs.Policy{Allow: []string{"https://github.com/example-org/"}}, ""},
+		"pinned-only":  {dvs.Policy{PinnedOnly: true}, dvs.CodePolicyDenied},
+		"not-signed":   {dvs.Policy{Signers: []dvs.PolicySigner{{Root: "https://github.com/example-org/", Signer: "sha256:" + strings.Repeat("0", 64)}}}, dvs.CodePolicyDenied},
+		"other-signer": {dvs.Policy{Signers: []dvs.PolicySigner{{Root: "https://github.com/other/", Signer: "sha256:" + strings.Repeat("0", 64)}}}, ""},
+	} {
+		for from, store := range map[string]func(*world) install.Store{
+			"from-the-store":      func(w *world) install.Store { return w.place.Store },
+			"from-the-repository": func(*world) install.Store { return "" },
+		} {
+			t.Run("the-policy-counts/"+name+"/"+from, func(t *testing.T) {
+				w := newWorld(t)
+				w.mustAdd("example-org/skills", "ship", install.Options{Agents: []string{"codex"}})
+				remove(t, w.path(".agents"))
+				w.place.Store = store(w)
+				w.options.Policies = []*dvs.Policy{&c.policy}
+				synced, err := w.place.Sync(t.Context(), w.frozen, false)
+				if err != nil || (synced[0].Err == nil) != (c.code == "") || c.code != "" && lookleap.CodeOf(synced[0].Err) != c.code {
+					t.Errorf("%v, %v", synced, err)
+				}
+			})
 		}
-	})
+	}
 }
 
 func TestUpdate(t *testing.T) {
