@@ -1,10 +1,12 @@
 package install
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
@@ -242,17 +244,19 @@ func sameSpot(a, b spot) bool {
 }
 
 // Remove removes a skill from the folders of some agents, or from all if there are none, and then from
-// the lockfile. It returns the paths that were removed. What a user changed is refused, unless force is
-// set.
+// the lockfile. It returns the paths that were removed. An agent that does not have the skill is refused, and
+// so is what a user changed, unless force is set.
 func (p *Place) Remove(ctx context.Context, name string, agents []string, force bool) (removed []string, err error) {
 	err = p.change(ctx, func(lock *dvs.Lockfile) error {
 		s, err := Find(lock, name)
 		if err != nil {
 			return err
 		}
-		all, err := p.spots(s)
-		if err != nil {
-			return err
+		for _, a := range agents {
+			if !slices.Contains(s.Installed.Agents, a) {
+				return refuse(lookleap.CodeUsage, name, "the skill is not installed for the agent "+a,
+					"the lockfile has it for: "+cmp.Or(strings.Join(s.Installed.Agents, ", "), "no agent"))
+			}
 		}
 		var kept []spot
 		rest := *s.Installed
@@ -262,11 +266,9 @@ func (p *Place) Remove(ctx context.Context, name string, agents []string, force 
 				return err
 			}
 		}
-		var gone []spot
-		for _, at := range slices.Backward(all) { // the links first
-			if !slices.Contains(kept, at) {
-				gone = append(gone, at)
-			}
+		gone, err := p.leftBehind(s, kept)
+		if err != nil {
+			return err
 		}
 		if _, err := p.mayWrite(gone, force, s); err != nil {
 			return err

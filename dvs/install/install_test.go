@@ -352,6 +352,31 @@ skills.lock`
 	})
 }
 
+func TestRemoveOfAgents(t *testing.T) {
+	t.Run("an-agent-without-the-skill", func(t *testing.T) {
+		w := newWorld(t)
+		w.mustAdd("example-org/skills", "ship", install.Options{Agents: []string{"claude-code"}})
+		before := tree(t, w.place.Dir)
+		for _, agent := range []string{"codex", "none"} {
+			if _, err := w.place.Remove(t.Context(), "ship", []string{agent}, false); lookleap.CodeOf(err) != lookleap.CodeUsage || tree(t, w.place.Dir) != before {
+				t.Errorf("%s: %v\n%s", agent, err, tree(t, w.place.Dir))
+			}
+		}
+		w.ok()
+	})
+	t.Run("of-two-with-one-folder", func(t *testing.T) {
+		w := newWorld(t)
+		mkdir(t, w.path(".agents/skills"))
+		mkdir(t, w.path(".claude"))
+		symlink(t, "../.agents/skills", w.path(".claude/skills"))
+		w.mustAdd("example-org/skills", "ship", install.Options{Agents: []string{"claude-code", "codex"}, Copy: true})
+		if removed, err := w.place.Remove(t.Context(), "ship", []string{"claude-code"}, false); err != nil || len(removed) > 0 {
+			t.Errorf("%v, %v", removed, err)
+		}
+		w.ok()
+	})
+}
+
 func TestRemove(t *testing.T) {
 	w := newWorld(t)
 	w.mustAdd("example-org/skills", "refund", install.Options{Agents: []string{"claude-code", "codex"}})
