@@ -197,7 +197,7 @@ func (p *Place) mayWrite(spots []spot, force bool, versions ...*dvs.LockedSkill)
 		if err := p.inside(filepath.Dir(at.path)); err != nil {
 			return nil, err
 		}
-		if at.link != "" && look(at, versions[len(versions)-1]).linked {
+		if p.isOwnLink(at, versions) {
 			continue
 		}
 		more, err := replaceable(at, force, versions...)
@@ -207,6 +207,19 @@ func (p *Place) mayWrite(spots []spot, force bool, versions ...*dvs.LockedSkill)
 		replaced = append(replaced, more...)
 	}
 	return replaced, nil
+}
+
+// isOwnLink reports whether a spot has the link that one of the versions has there.
+func (p *Place) isOwnLink(at spot, versions []*dvs.LockedSkill) bool {
+	return slices.ContainsFunc(versions, func(v *dvs.LockedSkill) bool {
+		if v == nil {
+			return false
+		}
+		spots, _ := p.spots(v) // of an agent that is not known, nothing is
+		return slices.ContainsFunc(spots, func(s spot) bool {
+			return s.path == at.path && s.link != "" && look(s, v).linked
+		})
+	})
 }
 
 // writeAll writes a skill where it is not yet.

@@ -59,6 +59,20 @@ skills.lock`
 		}
 		w.ok()
 	})
+	t.Run("from-links-to-copies-and-back", func(t *testing.T) {
+		w := newWorld(t)
+		w.mustAdd("example-org/skills", "ship", install.Options{Agents: []string{"claude-code"}})
+		w.mustAdd("example-org/skills", "ship", install.Options{Copy: true})
+		if got := tree(t, w.place.Dir); got != ".claude/skills/ship/SKILL.md\n.claude/skills/ship/TERMS.md\nskills.lock" {
+			t.Errorf("got\n%s", got)
+		}
+		w.ok()
+		w.mustAdd("example-org/skills", "ship", install.Options{})
+		if got := tree(t, w.place.Dir); !strings.Contains(got, ".claude/skills/ship -> ") {
+			t.Errorf("got\n%s", got)
+		}
+		w.ok()
+	})
 	t.Run("a-folder", func(t *testing.T) {
 		w := newWorld(t)
 		w.mustAdd("example-org/skills", "ship", install.Options{Folder: "vendor/skills"})
