@@ -352,7 +352,7 @@ func hookMessage(changed []changedSkill, installed int) string {
 	}
 	return "lookleap: " + plaintext.Plural(len(changed), "skill is", "skills are") +
 		" not as installed and must not be used: " + shown +
-		". See lookleap skill verify; lookleap skill sync restores them."
+		". See lookleap skill verify; lookleap skill sync restores them, with --force also what was edited."
 }
 
 // usedBy reports whether the input of a tool has the skill's name, or a path below its folder.

@@ -274,15 +274,11 @@ func (p *Place) Remove(ctx context.Context, name string, agents []string, force 
 		var kept []spot
 		rest := *s.Installed
 		rest.Agents = slices.DeleteFunc(slices.Clone(rest.Agents), func(a string) bool { return slices.Contains(agents, a) })
-		if len(agents) > 0 && len(rest.Agents) > 0 {
-			if kept, err = p.spots(&dvs.LockedSkill{Directory: s.Directory, Installed: &rest}); err != nil {
-				return err
-			}
+		stays := len(agents) > 0 && len(rest.Agents) > 0
+		if stays {
+			kept, _ = p.spots(&dvs.LockedSkill{Directory: s.Directory, Installed: &rest})
 		}
-		gone, err := p.leftBehind(s, kept)
-		if err != nil {
-			return err
-		}
+		gone, _ := p.leftBehind(s, kept) // of an agent that is not known, there is nothing to remove
 		if _, err := p.mayWrite(gone, force, s); err != nil {
 			return err
 		}
@@ -295,7 +291,7 @@ func (p *Place) Remove(ctx context.Context, name string, agents []string, force 
 			}
 			removed = append(removed, at.path)
 		}
-		if len(kept) > 0 {
+		if stays {
 			s.Installed = &rest
 			return nil
 		}

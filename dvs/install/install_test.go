@@ -378,6 +378,31 @@ func TestRemoveOfAgents(t *testing.T) {
 		}
 		w.ok()
 	})
+	t.Run("an-agent-that-is-not-known", func(t *testing.T) {
+		w := newWorld(t)
+		w.mustAdd("example-org/skills", "ship", install.Options{Agents: []string{"claude-code"}})
+		w.mustAdd("example-org/skills", "refund", install.Options{Agents: []string{"claude-code"}})
+		lock, err := w.place.Lock()
+		if err != nil {
+			t.Fatal(err)
+		}
+		ship, err := install.Find(lock, "ship")
+		if err != nil {
+			t.Fatal(err)
+		}
+		ship.Installed.Agents = append(ship.Installed.Agents, "of-tomorrow")
+		if err := install.WriteLock(w.place.LockPath(), lock); err != nil {
+			t.Fatal(err)
+		}
+		checks, err := w.place.Verify()
+		if err != nil || len(checks) != 2 || !checks[0].OK() || len(checks[1].Findings) != 1 || !strings.Contains(checks[1].Findings[0].Message, "of-tomorrow") {
+			t.Errorf("%+v, %v", checks, err)
+		}
+		if _, err := w.place.Remove(t.Context(), "ship", nil, false); err != nil || strings.Contains(tree(t, w.place.Dir), "ship") {
+			t.Errorf("%v\n%s", err, tree(t, w.place.Dir))
+		}
+		w.ok()
+	})
 	t.Run("of-two-with-one-folder", func(t *testing.T) {
 		w := newWorld(t)
 		mkdir(t, w.path(".agents/skills"))

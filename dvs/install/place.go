@@ -1,6 +1,7 @@
 package install
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -219,7 +220,8 @@ type spot struct {
 	link string // absolute path of the directory that it leads to; "": it is a directory itself
 }
 
-// spots returns where a skill of the lockfile is, the directory before the links to it.
+// spots returns where a skill of the lockfile is, the directory before the links to it. With an error for
+// an agent that is not known, it returns the spots of the others.
 func (p *Place) spots(s *dvs.LockedSkill) ([]spot, error) {
 	if s.Installed.Folder != "" {
 		return []spot{{path: filepath.Join(p.Dir, filepath.FromSlash(s.Installed.Folder), s.Directory)}}, nil
@@ -229,14 +231,18 @@ func (p *Place) spots(s *dvs.LockedSkill) ([]spot, error) {
 	if !s.Installed.Copied {
 		all = append(all, spot{path: one})
 	}
+	var unknown error
 	for _, name := range s.Installed.Agents {
 		agent, ok := FindAgent(name)
 		if !ok {
-			return nil, refuse(lookleap.CodeUsage, name, "there is no agent of this name in the table", "update lookleap, or remove the skill")
+			unknown = cmp.Or(unknown, error(refuse(lookleap.CodeUsage, name, "there is no agent of this name in the table",
+				"update lookleap, or remove the skill "+s.Directory)))
+			continue
 		}
 		folder, err := p.folder(agent)
 		if err != nil {
-			return nil, err
+			unknown = cmp.Or(unknown, err)
+			continue
 		}
 		at := spot{path: filepath.Join(folder, s.Directory)}
 		if !s.Installed.Copied {
@@ -249,7 +255,7 @@ func (p *Place) spots(s *dvs.LockedSkill) ([]spot, error) {
 			all = append(all, at)
 		}
 	}
-	return all, nil
+	return all, unknown
 }
 
 // folder returns the folder in which an agent looks for skills.

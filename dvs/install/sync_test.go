@@ -49,6 +49,9 @@ func TestVerify(t *testing.T) {
 			if name == "line-ends" && !strings.Contains(checks[0].Findings[0].Message, "only line ends differ") {
 				t.Errorf("got %v", checks[0].Findings)
 			}
+			if strings.HasSuffix(name, "executable") && !strings.Contains(checks[0].Findings[0].Fix, "--force") {
+				t.Errorf("the fix does not work: %v", checks[0].Findings)
+			}
 			// The lockfile brings all of it back, from the store, without a request.
 			w.net.Site("github.com").Status("*", 500)
 			synced, err := w.place.Sync(t.Context(), w.frozen, true)

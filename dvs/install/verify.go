@@ -34,18 +34,18 @@ func (p *Place) Verify(names ...string) ([]Check, error) {
 	if err != nil {
 		return nil, err
 	}
-	checks, errs := make([]Check, len(skills)), make([]error, len(skills))
+	checks := make([]Check, len(skills))
 	var all sync.WaitGroup
 	var next atomic.Int64
 	for range min(runtime.GOMAXPROCS(0), len(skills)) { // reading many small files is work for all processors
 		all.Go(func() {
 			for i := int(next.Add(1)) - 1; i < len(skills); i = int(next.Add(1)) - 1 {
-				checks[i], errs[i] = p.check(skills[i])
+				checks[i] = p.check(skills[i])
 			}
 		})
 	}
 	all.Wait()
-	return checks, errors.Join(errs...)
+	return checks, nil
 }
 
 // chosen returns the installed skills with these names, or all.
@@ -67,11 +67,12 @@ func chosen(lock *dvs.Lockfile, names []string) (all []*dvs.LockedSkill, err err
 	return all, nil
 }
 
-func (p *Place) check(s *dvs.LockedSkill) (Check, error) {
+func (p *Place) check(s *dvs.LockedSkill) Check {
 	c := Check{Entry: *s}
 	spots, err := p.spots(s)
-	if err != nil {
-		return c, err
+	var e *lookleap.Error
+	if errors.As(err, &e) {
+		c.Findings = append(c.Findings, changed(e.Code, "", e.Subject+": "+e.Message, e.Fix))
 	}
 	for _, at := range spots {
 		c.Paths = append(c.Paths, at.path)
@@ -84,7 +85,7 @@ func (p *Place) check(s *dvs.LockedSkill) (Check, error) {
 			c.Findings = append(c.Findings, f)
 		}
 	}
-	return c, nil
+	return c
 }
 
 // relative returns a path below the place as reports show it.

@@ -158,7 +158,7 @@ func look(at spot, skill *dvs.LockedSkill) state {
 				if f.Executable {
 					word = "may not be run, and the lockfile says that it may"
 				}
-				changes = append(changes, changed(dvs.CodeDigestMismatch, f.Path, "the file "+word, "lookleap skill sync restores it"))
+				changes = append(changes, changed(dvs.CodeDigestMismatch, f.Path, "the file "+word, "lookleap skill sync --force restores it"))
 			}
 		}
 	}
