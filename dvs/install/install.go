@@ -107,7 +107,7 @@ func (p *Place) install(lock *dvs.Lockfile, skill *Skill, o Options) (*Result, e
 	if err != nil {
 		return nil, err
 	}
-	if result.Replaced, err = p.mayWrite(spots, o.Force, old, &entry); err != nil {
+	if result.Replaced, err = p.mayWrite(lock, spots, o.Force, old, &entry); err != nil {
 		return nil, err
 	}
 	var gone []spot // where the new version is not
@@ -122,7 +122,7 @@ func (p *Place) install(lock *dvs.Lockfile, skill *Skill, o Options) (*Result, e
 		if gone, err = p.leftBehind(old, spots); err != nil {
 			return nil, err
 		}
-		replaced, err := p.mayWrite(gone, o.Force, old)
+		replaced, err := p.mayWrite(lock, gone, o.Force, old)
 		if err != nil {
 			return nil, err
 		}
@@ -191,12 +191,14 @@ func (p *Place) difference(old *dvs.LockedSkill, skill *Skill) dvs.Change {
 	return dvs.Compare(before, skill.Files)
 }
 
-// mayWrite refuses to replace what a user changed, before anything is written.
-func (p *Place) mayWrite(spots []spot, force bool, versions ...*dvs.LockedSkill) (replaced []string, err error) {
+// mayWrite refuses to replace what a user changed, before anything is written. It removes what a process left
+// that was killed.
+func (p *Place) mayWrite(lock *dvs.Lockfile, spots []spot, force bool, versions ...*dvs.LockedSkill) (replaced []string, err error) {
 	for _, at := range spots {
 		if err := p.inside(filepath.Dir(at.path)); err != nil {
 			return nil, err
 		}
+		p.removeLeftovers(lock, filepath.Dir(at.path))
 		if p.isOwnLink(at, versions) {
 			continue
 		}
@@ -279,7 +281,7 @@ func (p *Place) Remove(ctx context.Context, name string, agents []string, force 
 			kept, _ = p.spots(&dvs.LockedSkill{Directory: s.Directory, Installed: &rest})
 		}
 		gone, _ := p.leftBehind(s, kept) // of an agent that is not known, there is nothing to remove
-		if _, err := p.mayWrite(gone, force, s); err != nil {
+		if _, err := p.mayWrite(lock, gone, force, s); err != nil {
 			return err
 		}
 		for _, at := range gone {

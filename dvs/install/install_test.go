@@ -347,6 +347,31 @@ skills.lock`
 		w.mustAdd("example-org/skills", "refund", install.Options{Agents: []string{"codex"}})
 		w.ok()
 	})
+	for _, file := range []string{"SKILL.md", "more.md"} {
+		t.Run("a-leftover-that-is-not-as-locked/"+file, func(t *testing.T) {
+			w := newWorld(t)
+			w.mustAdd("example-org/skills", "ship", install.Options{Agents: []string{"codex"}})
+			if err := os.Rename(w.path(".agents/skills/ship"), w.path(".agents/skills/.lookleap-partial-old-ship")); err != nil {
+				t.Fatal(err)
+			}
+			write(t, w.path(".agents/skills/.lookleap-partial-old-ship/"+file), "changed")
+			write(t, w.path(".agents/skills/.lookleap-partial-old-mine/SKILL.md"), refund) // a checkout brought it
+			w.mustAdd("example-org/skills", "refund", install.Options{Agents: []string{"codex"}})
+			if got := tree(t, w.place.Dir); strings.Contains(got, "ship") || strings.Contains(got, "mine") {
+				t.Errorf("got\n%s", got)
+			}
+		})
+	}
+	t.Run("a-leftover-of-what-is-removed", func(t *testing.T) {
+		w := newWorld(t)
+		w.mustAdd("example-org/skills", "ship", install.Options{Agents: []string{"codex"}})
+		if err := os.Rename(w.path(".agents/skills/ship"), w.path(".agents/skills/.lookleap-partial-old-ship")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.place.Remove(t.Context(), "ship", nil, false); err != nil || tree(t, w.place.Dir) != "skills.lock" {
+			t.Errorf("%v\n%s", err, tree(t, w.place.Dir))
+		}
+	})
 	t.Run("a-local-directory", func(t *testing.T) {
 		w := newWorld(t)
 		dir := t.TempDir()

@@ -83,7 +83,7 @@ func (s *syncer) restore(ctx context.Context, skill *dvs.LockedSkill, force bool
 	if len(wrong) == 0 {
 		return nil, nil, nil
 	}
-	if replaced, err = s.place.mayWrite(wrong, force, skill); err != nil {
+	if replaced, err = s.place.mayWrite(s.lock, wrong, force, skill); err != nil {
 		return nil, nil, err
 	}
 	files, ok := s.place.Store.files(skill)
