@@ -254,8 +254,8 @@ func (in *installer) hook(_ context.Context, args []string) error {
 			bad = json.Unmarshal(sent, &call)
 		}
 	}
-	changed, installed := in.changedSkills(call.Directory)
-	message := hookMessage(changed, installed)
+	changed, installed, unlisted := in.changedSkills(call.Directory)
+	message := hookMessage(changed, installed, unlisted)
 	if bad != nil && len(changed) > 0 { // agents take the exit code 2 of a hook for a no
 		return usagef("the call cannot be read, so it is stopped: %s", message)
 	}
@@ -274,8 +274,11 @@ func (in *installer) hook(_ context.Context, args []string) error {
 		decision["hookEventName"] = call.Event
 		return json.NewEncoder(in.s.stdout).Encode(map[string]any{"hookSpecificOutput": decision})
 	case call.Event == "SessionStart":
-		if len(changed) == 0 {
+		switch {
+		case len(changed) == 0 && unlisted == 0:
 			return nil
+		case len(changed) == 0:
+			return json.NewEncoder(in.s.stdout).Encode(map[string]any{"systemMessage": message})
 		}
 		return json.NewEncoder(in.s.stdout).Encode(map[string]any{"systemMessage": message,
 			"hookSpecificOutput": map[string]string{"hookEventName": call.Event,
@@ -295,7 +298,7 @@ type changedSkill struct {
 }
 
 // changedSkills looks at the project and the user. A lockfile that is broken vouches for no skill.
-func (in *installer) changedSkills(directory string) (changed []changedSkill, installed int) {
+func (in *installer) changedSkills(directory string) (changed []changedSkill, installed, unlisted int) {
 	places := []*install.Place{in.place}
 	if !in.user {
 		if p, err := install.OpenNearest(directory, install.Project); directory != "" && err == nil {
@@ -312,6 +315,10 @@ func (in *installer) changedSkills(directory string) (changed []changedSkill, in
 			changed = append(changed, changedSkill{shown: shown, paths: p.Folders()})
 			continue
 		}
+		if len(checks) > 0 { // those of someone who does not use a lockfile here are no news
+			more, _ := p.Unlisted() // a folder that cannot be read has no skills for an agent either
+			unlisted += len(more)
+		}
 		for _, c := range checks {
 			installed++
 			if !c.OK() {
@@ -319,7 +326,7 @@ func (in *installer) changedSkills(directory string) (changed []changedSkill, in
 			}
 		}
 	}
-	return changed, installed
+	return changed, installed, unlisted
 }
 
 // namesOf returns the names of a skill: of its directory, as it was installed, and as it is now.
@@ -337,9 +344,13 @@ func namesOf(c *install.Check) []string {
 	return names
 }
 
-func hookMessage(changed []changedSkill, installed int) string {
+func hookMessage(changed []changedSkill, installed, unlisted int) string {
+	more := ""
+	if unlisted > 0 {
+		more = " In the folders of agents, " + plaintext.Plural(unlisted, "skill is", "skills are") + " not in the lockfile: see lookleap skill verify."
+	}
 	if len(changed) == 0 {
-		return "lookleap: " + plaintext.Plural(installed, "skill is", "skills are") + " as installed."
+		return "lookleap: " + plaintext.Plural(installed, "skill is", "skills are") + " as installed." + more
 	}
 	var names []string
 	for _, c := range changed {
@@ -352,7 +363,7 @@ func hookMessage(changed []changedSkill, installed int) string {
 	}
 	return "lookleap: " + plaintext.Plural(len(changed), "skill is", "skills are") +
 		" not as installed and must not be used: " + shown +
-		". See lookleap skill verify; lookleap skill sync restores them, with --force also what was edited."
+		". See lookleap skill verify; lookleap skill sync restores them, with --force also what was edited." + more
 }
 
 // usedBy reports whether the input of a tool has the skill's name, or a path below its folder.

@@ -90,6 +90,14 @@ func (in *installer) verify(_ context.Context, args []string) error {
 		in.report.entries = content
 	}
 	in.s.report = in.report
+	unlisted, err := in.place.Unlisted()
+	if err == nil && len(unlisted) > 0 && len(args) == 0 {
+		r := accept(map[string]any{"unlisted": len(unlisted)}).with(unlisted...)
+		r.Message, r.base = plaintext.Plural(len(unlisted), "skill is", "skills are")+" not in the lockfile, and agents use them", in.place.Dir
+		if err := in.s.show("the folders of agents", r); err != nil {
+			return err
+		}
+	}
 	return in.check(args, func(r *result, c *install.Check) {
 		r.Message = plaintext.Plural(len(c.Entry.Files), "file is", "files are") + " as installed"
 		if !c.OK() {

@@ -331,6 +331,24 @@ func TestSkillHook(t *testing.T) {
 	}
 }
 
+// TestSkillUnlisted: a skill that the lockfile does not have is named, and changes no exit code.
+func TestSkillUnlisted(t *testing.T) {
+	w := newWorkshop(t)
+	w.must("add", "example-org/skills", "--skill", "ship", "--agent", "claude-code", "--root", owner, "--yes")
+	writeFile(t, ".claude/skills/mine/SKILL.md", refundSkill)
+	if out := w.must("verify"); !strings.Contains(out, ".claude/skills/mine") || !strings.Contains(out, "1 skill is not in the lockfile") {
+		t.Errorf("verify:\n%s", out)
+	}
+	if out := w.must("verify", "ship"); strings.Contains(out, "mine") {
+		t.Errorf("verify ship:\n%s", out)
+	}
+	var out bytes.Buffer
+	exit := run(t.Context(), []string{"skill", "hook"}, strings.NewReader(`{"hook_event_name": "SessionStart"}`), &out, &out)
+	if exit != exitAccepted || !strings.Contains(out.String(), "1 skill is not in the lockfile") || strings.Contains(out.String(), "additionalContext") {
+		t.Errorf("hook: %d, %s", exit, &out)
+	}
+}
+
 // TestSkillHookUnreadable: a call that cannot be read may use a changed skill, so it is stopped then.
 func TestSkillHookUnreadable(t *testing.T) {
 	w := newWorkshop(t)

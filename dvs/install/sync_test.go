@@ -71,6 +71,37 @@ func TestVerify(t *testing.T) {
 	}
 }
 
+func TestUnlisted(t *testing.T) {
+	w := newWorld(t)
+	w.mustAdd("example-org/skills", "refund", install.Options{Agents: []string{"claude-code", "codex"}})
+	write(t, w.path(".agents/skills/.lookleap-partial-new-x/SKILL.md"), refund)
+	write(t, w.path(".agents/skills/notes/x.md"), "x")
+	mkdir(t, w.path(".factory"))
+	symlink(t, "../.agents/skills", w.path(".factory/skills")) // of another agent
+	write(t, w.path(".kiro"), "a file")
+	for name, want := range map[string]string{"none": "", "copied": ".claude/skills/mine", "linked": ".claude/skills/mine"} {
+		t.Run(name, func(t *testing.T) {
+			remove(t, w.path(".claude/skills/mine"))
+			switch name {
+			case "copied":
+				write(t, w.path(".claude/skills/mine/SKILL.md"), refund)
+			case "linked":
+				write(t, w.path("elsewhere/SKILL.md"), refund)
+				symlink(t, "../../elsewhere", w.path(".claude/skills/mine"))
+			}
+			found, err := w.place.Unlisted()
+			var paths []string
+			for _, f := range found {
+				paths = append(paths, f.Path)
+			}
+			if err != nil || strings.Join(paths, " ") != want || len(found) > 0 && (found[0].Severity != lookleap.SeverityInfo || found[0].Code != dvs.CodeNotLocked) {
+				t.Errorf("got %v, %v", found, err)
+			}
+			w.ok()
+		})
+	}
+}
+
 func TestSync(t *testing.T) {
 	t.Run("a-checkout-without-the-files", func(t *testing.T) {
 		w := newWorld(t)

@@ -3,6 +3,7 @@ package install
 import (
 	"cmp"
 	"errors"
+	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -86,6 +87,51 @@ func (p *Place) check(s *dvs.LockedSkill) Check {
 		}
 	}
 	return c
+}
+
+// Unlisted returns a finding for each skill in the folders of agents that the lockfile does not have, for
+// example one that was copied there by hand. Agents use them too. It opens no file.
+func (p *Place) Unlisted() ([]lookleap.Finding, error) {
+	lock, err := p.Lock()
+	if err != nil {
+		return nil, err
+	}
+	seen := map[string]bool{} // by real path
+	for i := range lock.Skills {
+		if lock.Skills[i].Installed == nil {
+			continue
+		}
+		spots, _ := p.spots(&lock.Skills[i]) // check reports an agent that is not known
+		for _, at := range spots {
+			seen[realPath(at.path)] = true
+		}
+	}
+	var all []lookleap.Finding
+	for _, folder := range p.Folders() {
+		entries, err := os.ReadDir(folder)
+		if info, bad := os.Stat(folder); err != nil && bad == nil && info.IsDir() {
+			return nil, failed(folder, "the folder cannot be read", err)
+		}
+		for _, e := range entries {
+			at := filepath.Join(folder, e.Name())
+			real := realPath(at)
+			if !exists(filepath.Join(at, dvs.EntryFile)) || seen[real] || strings.HasPrefix(e.Name(), partial) {
+				continue
+			}
+			seen[real] = true
+			all = append(all, lookleap.Finding{Severity: lookleap.SeverityInfo, Code: dvs.CodeNotLocked,
+				Message: "the skill is in a folder of agents and not in the lockfile", Position: lookleap.Position{Path: p.relative(at)}})
+		}
+	}
+	return all, nil
+}
+
+// realPath returns a path without links, as far as it can be read.
+func realPath(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
 }
 
 // relative returns a path below the place as reports show it.
