@@ -10,7 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lookleap/lookleap/dvs"
 	"github.com/lookleap/lookleap/internal/test/gittest"
+	"github.com/lookleap/lookleap/internal/test/signtest"
 	"github.com/lookleap/lookleap/lookleaptest"
 )
 
@@ -170,6 +172,29 @@ func TestSkillInstall(t *testing.T) {
 		w.must("remove", "refund", "--force")
 		if _, err := os.Stat("skills.lock"); err == nil {
 			t.Error("a second lockfile was made")
+		}
+	})
+	t.Run("why-a-version-that-no-one-agreed-to", func(t *testing.T) {
+		w := newWorkshop(t)
+		ada := signtest.New(t, "Ada")
+		w.repo.Commit(map[string]string{"skills/ship/" + signtest.File: ada.Sign(map[string]string{"SKILL.md": "---\nname: ship\ndescription: Ships an order.\n---\nShip it.\n"})})
+		w.must("add", "example-org/skills", "--skill", "ship", "--agent", "claude-code", "--root", owner, "--yes")
+		if out := w.must("why", "ship"); strings.Contains(out, "never agreed") || !strings.Contains(out, ada.Fingerprint()) {
+			t.Errorf("got\n%s", out)
+		}
+		lock, err := os.ReadFile("skills.lock")
+		if err != nil {
+			t.Fatal(err)
+		}
+		eve := signtest.New(t, "Eve")
+		writeFile(t, "skills.lock", strings.ReplaceAll(string(lock), ada.Fingerprint(), eve.Fingerprint()))
+		if out := w.must("why", "ship"); strings.Contains(out, eve.Fingerprint()) {
+			t.Errorf("got\n%s", out)
+		}
+		was, is := dvs.DigestOf([]byte("---\nname: ship\ndescription: Ships an order.\n---\nShip it.\n")), dvs.DigestOf([]byte("other"))
+		writeFile(t, "skills.lock", strings.ReplaceAll(string(lock), was.String(), is.String()))
+		if out := w.must("why", "ship"); !strings.Contains(out, "you never agreed to this version") || strings.Contains(out, ada.Fingerprint()) {
+			t.Errorf("got\n%s", out)
 		}
 	})
 	t.Run("yes-is-not-for-strangers", func(t *testing.T) {
