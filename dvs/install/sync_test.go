@@ -130,6 +130,16 @@ func TestSync(t *testing.T) {
 		}
 		w.ok()
 	})
+	t.Run("a-checkout-with-links-alone", func(t *testing.T) {
+		w := newWorld(t)
+		w.mustAdd("example-org/skills", "ship", install.Options{Agents: []string{"claude-code"}})
+		remove(t, w.path(".agents")) // it is in .gitignore
+		synced, err := w.place.Sync(t.Context(), w.frozen, false)
+		if err != nil || synced[0].Err != nil {
+			t.Error(synced, err)
+		}
+		w.ok()
+	})
 	t.Run("links-to-what-is-gone", func(t *testing.T) {
 		w := newWorld(t)
 		w.mustAdd("example-org/skills", "ship", install.Options{Agents: []string{"claude-code"}})

@@ -187,15 +187,29 @@ func leadsTo(link, directory string) bool {
 		return true
 	}
 	target, err := os.Readlink(link)
-	above, err2 := filepath.EvalSymlinks(filepath.Dir(link))
-	other, err3 := filepath.EvalSymlinks(filepath.Dir(directory))
-	if errors.Join(err, err2, err3) != nil {
+	if err != nil {
 		return false
 	}
 	if !filepath.IsAbs(target) {
+		above, err := filepath.EvalSymlinks(filepath.Dir(link))
+		if err != nil {
+			return false
+		}
 		target = filepath.Join(above, target)
 	}
-	return filepath.Clean(target) == filepath.Join(other, filepath.Base(directory))
+	return existingPart(target) == existingPart(directory)
+}
+
+// existingPart returns a path in which the part that exists has no links. The rest, of which a checkout has
+// nothing yet, stays as it is.
+func existingPart(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	if _, err := os.Lstat(path); err == nil || filepath.Dir(path) == path {
+		return path // a link that leads nowhere
+	}
+	return filepath.Join(existingPart(filepath.Dir(path)), filepath.Base(path))
 }
 
 func changed(code lookleap.Code, file, message, fix string) lookleap.Finding {
