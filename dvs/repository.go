@@ -308,7 +308,8 @@ func (a *repositoryAccess) get(ctx context.Context, raw, commit string, r fileRe
 		if commit != "" && a.at.source.isArchive(to, a.at.page.Origin(), a.at.repo, commit) {
 			return nil
 		}
-		return refuse(CodeRedirectOutside, to.String(), "the code host redirects the repository to "+plaintext.Quote(to.String(), 300),
+		shown := domain.Redact(to.String()) // its query may have a token
+		return refuse(CodeRedirectOutside, shown, "the code host redirects the repository to "+plaintext.Quote(shown, 300),
 			"if the repository moved, use its new URL")
 	}
 	r.stream = func(_ *fetch.Response, body io.Reader) error { return read(body) }
