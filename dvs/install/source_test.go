@@ -225,3 +225,27 @@ func TestLocalSourceLeavesOut(t *testing.T) {
 		})
 	}
 }
+
+// TestParseMigration: what says that it is on a code host is never a local directory, for which no one is asked.
+func TestParseMigration(t *testing.T) {
+	for name, c := range map[string]struct{ entry, want string }{
+		"github":       {`"source": "a/b", "sourceType": "github", "skillPath": "skills/x/SKILL.md", "ref": "v1"`, "a/b/skills/x@v1"},
+		"github-dots":  {`"source": "./evil", "sourceType": "github"`, ""},
+		"github-above": {`"source": "../evil", "sourceType": "github", "skillPath": "x/SKILL.md"`, ""},
+		"github-root":  {`"source": "/tmp/evil", "sourceType": "github"`, ""},
+		"gitlab":       {`"source": "g/r", "sourceType": "gitlab"`, "https://gitlab.com/g/r"},
+		"gitlab-dots":  {`"source": "g/r", "sourceUrl": "./evil", "sourceType": "gitlab"`, ""},
+		"git-root":     {`"source": "/tmp/evil", "sourceType": "git"`, ""},
+		"local":        {`"source": "./mine", "sourceType": "local"`, "./mine"},
+		"a-package":    {`"source": "x", "sourceType": "node_modules"`, ""},
+		"well-known":   {`"source": "wellknown/example.com", "sourceType": "well-known"`, "https://example.com"},
+		"a-local-site": {`"source": "x", "sourceUrl": "/tmp/evil", "sourceType": "well-known"`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			all, err := install.ParseMigration([]byte(`{"version": 1, "skills": {"x": {` + c.entry + `}}}`))
+			if err != nil || len(all) != 1 || all[0].Source != c.want {
+				t.Errorf("got %+v, %v", all, err)
+			}
+		})
+	}
+}
