@@ -92,7 +92,7 @@ type fileRequest struct {
 // it says why.
 func (l *Loader) get(ctx context.Context, at *located) (*document, error) {
 	if at.packed != nil {
-		return at.packed.document(l.limits)
+		return at.packed.document(ctx, l.limits)
 	}
 	limit := l.limits.Skill
 	if at.skill.artifact == SkillArchive {

@@ -3,10 +3,11 @@ package dvs
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
+	"path"
 	"slices"
 	"strings"
 
@@ -151,8 +152,11 @@ func (s *LockedSkill) checkFiles() *jsonFault {
 	switch {
 	case !isDirectoryName(s.Directory):
 		return &jsonFault{"the directory is not safe on every system", "use lower-case letters a to z, digits and hyphens only", []any{"directory"}}
-	case s.Installed != nil && s.Installed.Folder != "" && !filepath.IsLocal(filepath.FromSlash(s.Installed.Folder)):
-		return &jsonFault{"the folder is not below the directory of the lockfile", "write a relative path without ..", []any{"installed", "folder"}}
+	case s.Installed != nil && !isSafeFolder(s.Installed.Folder):
+		return &jsonFault{"the folder is not below the directory of the lockfile, or is not safe on every system",
+			"write a relative path without .. and without .git", []any{"installed", "folder"}}
+	case s.Installed != nil && s.Installed.Commit != "" && !isFullCommit(s.Installed.Commit):
+		return &jsonFault{"this is not a whole commit", "write 40 or 64 hex digits", []any{"installed", "commit"}}
 	case len(s.Files) > maxLockedFiles:
 		return &jsonFault{fmt.Sprintf("the skill has more than %d files", maxLockedFiles), "split it", []any{"files"}}
 	case !slices.ContainsFunc(s.Files, func(f LockedFile) bool { return f.Path == EntryFile }):
@@ -174,6 +178,17 @@ func (s *LockedSkill) checkFiles() *jsonFault {
 		}
 	}
 	return nil
+}
+
+// isSafeFolder reports whether skills may be written to a folder below the directory of a lockfile. What is
+// below .git can be run by git, so no skill is put there.
+func isSafeFolder(folder string) bool {
+	folder = path.Clean(folder)
+	if folder == "." {
+		return true
+	}
+	_, err := foldFilePath(folder)
+	return err == nil
 }
 
 func canonicalFix(canonical string) string {
@@ -303,6 +318,42 @@ func (s *LockedSkill) verify(files map[string][]byte, holds func(*LockedFile, Di
 		return refuse(f.Code, s.URL+" "+f.Path, f.Message, f.Fix)
 	}
 	return nil
+}
+
+// CheckLocked returns an error if the registry, a policy or a feed refuses a skill of a lockfile with these files,
+// which the caller already has, for example in a store. It loads nothing: it sends requests only for feeds. The
+// files need not be those of the lockfile; see [LockedSkill.VerifyWritten].
+func (l *Loader) CheckLocked(ctx context.Context, s *LockedSkill, files map[string][]byte) error {
+	if err := l.ready(); err != nil {
+		return err
+	}
+	if s == nil {
+		s = new(LockedSkill)
+	}
+	u, err := ParseArtifactURL(s.URL, s.Artifact, l.roots.Rules())
+	if err != nil {
+		return err
+	}
+	if err := cmp.Or(l.refreshTrust(ctx), l.refusalAt(u.page, u.String())); err != nil {
+		return err
+	}
+	for name, content := range files {
+		if err := l.withdrawn.Load().digest(DigestOf(content), s.URL+" "+name); err != nil {
+			return err
+		}
+	}
+	claim := Claim{URL: s.URL}
+	if s.Installed != nil {
+		claim.Pin.Commit = s.Installed.Commit
+	}
+	if s.Artifact != SkillArchive { // the digest of an archive is not kept
+		claim.Pin.Digest = DigestOf(files[EntryFile])
+	}
+	err = l.policies.each(func(c *compiledPolicy) error {
+		w := wish{Level: activated, Claim: claim, Under: s.Root}
+		return cmp.Or(c.under(u, s.Root), c.pin(&w, u, l.roots.Rules()))
+	})
+	return cmp.Or(err, l.policies.signed(u, files, l.host.Time()))
 }
 
 func (l *Lockfile) sort() {

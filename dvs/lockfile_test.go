@@ -180,6 +180,8 @@ func TestLockfileFormat(t *testing.T) {
 		"no-SKILL.md":             {`"path":"SKILL.md"`, `"path":"SKILL.txt"`, "/skills/0/files"},
 		"no-JSON":                 {`{"type"`, `<`, ""},
 		"folder-outside":          {`"directory":"a"`, `"directory":"a","installed":{"source":"x/y","folder":"../a"}`, "/skills/0/installed/folder"},
+		"folder-of-git":           {`"directory":"a"`, `"directory":"a","installed":{"source":"x/y","folder":"x/.Git/hooks"}`, "/skills/0/installed/folder"},
+		"short-commit":            {`"directory":"a"`, `"directory":"a","installed":{"source":"x/y","commit":"0123"}`, "/skills/0/installed/commit"},
 		"unsafe-directory":        {`"directory":"a"`, `"directory":"../a"`, "/skills/0/directory"},
 		"directory-in-capitals":   {`"directory":"a"`, `"directory":"A"`, "/skills/0/directory"},
 		"unknown-artifact":        {url, url + `,"artifact":"x"`, "/skills/0/artifact"},

@@ -69,7 +69,7 @@ func (l *Loader) Repository(ctx context.Context, at RepositoryURL) (*Repository,
 		return nil, err
 	}
 	r.Tip = tip
-	if err := r.list(path); err != nil {
+	if err := r.list(ctx, path); err != nil {
 		return nil, cmp.Or(err, r.Close())
 	}
 	return r, nil
@@ -99,13 +99,22 @@ func (l *Loader) RepositoryAt(ctx context.Context, at RepositoryURL, commit stri
 	return access.read(ctx, strings.ToLower(commit))
 }
 
-func (r *Repository) list(path string) error {
+func (r *Repository) list(ctx context.Context, path string) error {
 	directories, findings, err := r.tree.skills(path)
 	r.Findings = findings
 	if err != nil {
 		return err
 	}
-	for _, directory := range directories {
+	for i, directory := range directories {
+		if err := ctx.Err(); err != nil {
+			return &lookleap.Error{Code: lookleap.CodeOf(err), Subject: r.URL, Message: "the skills were not listed", Err: err}
+		}
+		if most := r.loader.limits.Candidates; i >= most {
+			r.Findings = append(r.Findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: lookleap.CodeLimit,
+				Message:  fmt.Sprintf("the repository has more than %d skills: those from here on are left out; name a directory to have them", most),
+				Position: lookleap.Position{Path: join(directory, EntryFile)}})
+			break
+		}
 		entry, err := r.Skill(directory)
 		if err != nil {
 			r.Findings = append(r.Findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: lookleap.CodeOf(err),
@@ -131,7 +140,7 @@ func (r *Repository) Skill(directory string) (Listing, error) {
 	if err != nil {
 		return Listing{}, err
 	}
-	content, err := r.tree.read(file, r.loader.limits.Skill)
+	content, err := r.tree.readStart(file, r.loader.limits.Skill, maxFrontmatter+catalogueRead) // the text is read when it is loaded
 	if err != nil {
 		return Listing{}, err
 	}
@@ -156,8 +165,8 @@ func (p *packedSkill) claim(c *Claim) {
 }
 
 // document returns the skill as if its SKILL.md had been fetched, with its other files.
-func (p *packedSkill) document(limits Limits) (*document, error) {
-	files, err := p.repository.tree.skillFiles(p.directory, limits)
+func (p *packedSkill) document(ctx context.Context, limits Limits) (*document, error) {
+	files, err := p.repository.tree.skillFiles(ctx, p.directory, limits)
 	if err != nil {
 		return nil, err
 	}
@@ -299,7 +308,8 @@ func (a *repositoryAccess) get(ctx context.Context, raw, commit string, r fileRe
 		if commit != "" && a.at.source.isArchive(to, a.at.page.Origin(), a.at.repo, commit) {
 			return nil
 		}
-		return refuse(CodeRedirectOutside, to.String(), "the code host redirects the repository to "+plaintext.Quote(to.String(), 300),
+		shown := domain.Redact(to.String()) // its query may have a token
+		return refuse(CodeRedirectOutside, shown, "the code host redirects the repository to "+plaintext.Quote(shown, 300),
 			"if the repository moved, use its new URL")
 	}
 	r.stream = func(_ *fetch.Response, body io.Reader) error { return read(body) }

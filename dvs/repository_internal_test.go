@@ -4,8 +4,15 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/lookleap/lookleap"
 )
 
 // FuzzRefs holds that a list of references names only commits, and a path inside the repository.
@@ -54,7 +61,7 @@ func FuzzRepositoryTree(f *testing.F) {
 			return
 		}
 		for _, directory := range directories {
-			set, err := tree.skillFiles(directory, Limits{})
+			set, err := tree.skillFiles(t.Context(), directory, Limits{})
 			if err != nil {
 				continue
 			}
@@ -86,6 +93,160 @@ func FuzzRepositoryURL(f *testing.F) {
 		}
 		if role, ok := builtin().find(at.page.Host()); !ok || !role.page || !strings.HasPrefix(at.archive("0123"), at.page.Origin()+"/") {
 			t.Errorf("%q is at %s", text, at.archive("0123"))
+		}
+	})
+}
+
+// treeOf reads an archive that a test fills with files and links.
+func treeOf(t *testing.T, fill func(file, link func(name, content string))) (*repositoryTree, error) {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	w := tar.NewWriter(z)
+	put := func(h *tar.Header, content string) {
+		h.Name, h.Size, h.Mode = "top/"+h.Name, int64(len(content)), 0o644
+		err := w.WriteHeader(h)
+		if err == nil {
+			_, err = w.Write([]byte(content))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	fill(func(name, content string) { put(&tar.Header{Name: name, Typeflag: tar.TypeReg}, content) },
+		func(name, to string) { put(&tar.Header{Name: name, Typeflag: tar.TypeSymlink, Linkname: to}, "") })
+	if err := errors.Join(w.Close(), z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	tree, err := readRepositoryTree(&b, strings.Repeat("0", 40), Limits{}.withDefaults())
+	if err == nil {
+		t.Cleanup(func() { _ = tree.close() })
+	}
+	return tree, err
+}
+
+const listedSkill = "---\nname: s\ndescription: d.\n---\nx\n"
+
+// TestRepositoryWork holds that a small archive cannot make a large amount of work.
+func TestRepositoryWork(t *testing.T) {
+	doubling := func(file, link func(name, content string)) {
+		file("skills/s/SKILL.md", listedSkill)
+		link("skills/s/x", "../../d0")
+		for i := range 20 {
+			link(fmt.Sprintf("d%d/x", i), fmt.Sprintf("../d%d", i+1))
+			link(fmt.Sprintf("d%d/y", i), fmt.Sprintf("../d%d", i+1))
+		}
+		file("d20/metadata.json", "{}")
+	}
+	t.Run("links-that-double", func(t *testing.T) {
+		tree, err := treeOf(t, doubling)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := tree.skillFiles(t.Context(), "skills/s", Limits{}); lookleap.CodeOf(err) != lookleap.CodeLimit {
+			t.Errorf("got %v", err)
+		}
+	})
+	for name, fill := range map[string]func(file, link func(name, content string)){
+		"a-long-path":          func(file, _ func(name, content string)) { file(strings.Repeat("abcdefgh/", 120)+"x", "") },
+		"a-long-way-of-a-link": func(_, link func(name, content string)) { link("x", strings.Repeat("abcdefgh/", 120)) },
+		"many-long-paths": func(_, link func(name, content string)) {
+			long := strings.Repeat("abcdefgh/", 110)
+			for i := range maxRepositoryNames/1900 + 1 {
+				link(fmt.Sprintf("%05d/%s", i, long[:980]), long[:990])
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := treeOf(t, fill); lookleap.CodeOf(err) != lookleap.CodeLimit {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+	t.Run("a-caller-who-gave-up", func(t *testing.T) {
+		tree, err := treeOf(t, doubling)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := tree.skillFiles(ctx, "skills/s", Limits{}); !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("many-files-that-are-left-out", func(t *testing.T) {
+		const n = 20_000
+		tree, err := treeOf(t, func(file, link func(name, content string)) {
+			file("skills/s/SKILL.md", listedSkill)
+			for i := range n {
+				file(fmt.Sprintf("skills/s/%d/metadata.json", i), "")
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		start := time.Now()
+		set, err := tree.skillFiles(t.Context(), "skills/s", Limits{})
+		if err != nil || len(set.files) != 1 || time.Since(start) > 5*time.Second {
+			t.Errorf("%v after %v", err, time.Since(start))
+		}
+	})
+	list := func(t *testing.T, limits Limits, fill func(file, link func(name, content string))) *Repository {
+		t.Helper()
+		tree, err := treeOf(t, fill)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at, err := ParseRepositoryURL("https://github.com/example-org/skills", Rules{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &Repository{tree: tree, at: at, commit: strings.Repeat("0", 40), loader: NewLoader(nil, Options{Limits: limits})}
+		if err := r.list(t.Context(), ""); err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	t.Run("a-list-reads-the-headers", func(t *testing.T) {
+		const n = 1000
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		r := list(t, Limits{}, func(file, link func(name, content string)) {
+			file("big.md", listedSkill+strings.Repeat("a line of text\n", 69_000))
+			for i := range n {
+				link(fmt.Sprintf("skills/s%d/SKILL.md", i), "../../big.md")
+			}
+		})
+		runtime.ReadMemStats(&after)
+		if read := after.TotalAlloc - before.TotalAlloc; len(r.Skills) != n || read > n<<19 { // half of each file
+			t.Errorf("%d skills, for %d bytes", len(r.Skills), read)
+		}
+	})
+	t.Run("a-list-is-bounded", func(t *testing.T) {
+		r := list(t, Limits{Candidates: 3}, func(file, _ func(name, content string)) {
+			for i := range 5 {
+				file(fmt.Sprintf("skills/s%d/SKILL.md", i), listedSkill)
+			}
+		})
+		if len(r.Skills) != 3 || len(r.Findings) != 1 || r.Findings[0].Code != lookleap.CodeLimit || r.Findings[0].Path != "skills/s3/SKILL.md" {
+			t.Errorf("%v, %v", r.Skills, r.Findings)
+		}
+	})
+	t.Run("another-skill-below-is-one-visit", func(t *testing.T) {
+		tree, err := treeOf(t, func(file, link func(name, content string)) {
+			file("SKILL.md", listedSkill)
+			file("other/SKILL.md", listedSkill)
+			for i := range 200 {
+				file(fmt.Sprintf("other/%d.md", i), "")
+			}
+			file("z.md", "z")
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		set, err := tree.skillFiles(t.Context(), "", Limits{Files: 2})
+		if err != nil || len(set.files) != 2 || set.files["z.md"] == nil {
+			t.Errorf("%v, %v", set, err)
 		}
 	})
 }

@@ -98,6 +98,7 @@ func TestRepositoryHostile(t *testing.T) {
 		"not-there":              {http.NotFound, lookleap.CodeBadStatus},
 		"the-archive-of-GitHub":  {redirect("https://codeload.github.com/Example-Org/Skills/tar.gz/" + hostileCommit), ""},
 		"another-owner":          {redirect("https://codeload.github.com/evil/skills/tar.gz/" + hostileCommit), dvs.CodeRedirectOutside},
+		"a-token":                {redirect("https://codeload.github.com/example-org/skills/tar.gz/" + hostileCommit + "?token=SECRET"), dvs.CodeRedirectOutside},
 		"another-commit":         {redirect("https://codeload.github.com/example-org/skills/tar.gz/" + otherCommit), dvs.CodeRedirectOutside},
 		"another-host":           {redirect("https://evil.example/example-org/skills/tar.gz/" + hostileCommit), dvs.CodeRedirectOutside},
 		"another-commit-says-it": {send(gzipped(t, globalComment(t, otherCommit, skill))), dvs.CodeBadArchive},
@@ -107,6 +108,9 @@ func TestRepositoryHostile(t *testing.T) {
 			_, r, err := readHostile(t, hostileHost(t, refsAnswer(), test.archive), dvs.Limits{})
 			if (err == nil) != (test.code == "") || err != nil && lookleap.CodeOf(err) != test.code {
 				t.Errorf("got %v", err)
+			}
+			if err != nil && strings.Contains(err.Error(), "SECRET") {
+				t.Errorf("the error has the token: %v", err)
 			}
 			if err == nil && len(r.Skills) != 1 {
 				t.Errorf("%d skills, %v", len(r.Skills), r.Findings)

@@ -3,6 +3,7 @@ package dvs
 import (
 	"archive/tar"
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -20,8 +21,9 @@ import (
 // Bounds of a repository, apart from [Limits].Repository.
 const (
 	maxRepositoryFiles = 300_000
-	maxRepositoryTotal = 4 << 30 // bytes of its files
-	maxLinkSteps       = 40      // links on the way to one file
+	maxRepositoryTotal = 4 << 30  // bytes of its files
+	maxRepositoryNames = 64 << 20 // bytes of their paths and of what links lead to, which are in memory
+	maxLinkSteps       = 40       // links on the way to one file
 )
 
 // repositoryTree has the files of a repository at one commit. Their content is in a temporary file, so
@@ -87,6 +89,7 @@ type treeReader struct {
 	out    *bufio.Writer
 	top    string // directory above all members
 	size   int64
+	names  int // bytes
 }
 
 func (r *treeReader) member(h *tar.Header, content io.Reader) error {
@@ -107,8 +110,14 @@ func (r *treeReader) member(h *tar.Header, content io.Reader) error {
 		return badArchive(h.Name, "the member is not below the directory of the repository", nil)
 	case h.Typeflag == tar.TypeDir || name == "":
 		return nil
+	case len(name) > maxPath || len(h.Linkname) > maxPath:
+		return refuse(lookleap.CodeLimit, plaintext.Quote(name, 200),
+			fmt.Sprintf("the path, or that of the link in it, is longer than %d bytes", maxPath), "")
 	case len(r.entries) >= maxRepositoryFiles:
 		return refuse(lookleap.CodeLimit, h.Name, fmt.Sprintf("the repository has more than %d files", maxRepositoryFiles), "")
+	}
+	if r.names += len(name) + len(h.Linkname); r.names > maxRepositoryNames {
+		return refuse(lookleap.CodeLimit, h.Name, fmt.Sprintf("the paths of the repository have more than %d bytes", maxRepositoryNames), "")
 	}
 	if _, twice := r.entries[name]; twice {
 		return badArchive(h.Name, "the archive has the file twice", nil)
@@ -133,6 +142,11 @@ func (r *treeReader) member(h *tar.Header, content io.Reader) error {
 
 // read returns the content of a file of at most a number of bytes, and follows links to it.
 func (t *repositoryTree) read(name string, limit int) ([]byte, error) {
+	return t.readStart(name, limit, limit)
+}
+
+// readStart is [repositoryTree.read] for the first bytes of the file, of which it reads no more than most.
+func (t *repositoryTree) readStart(name string, limit, most int) ([]byte, error) {
 	to, err := t.resolve(name)
 	if err != nil {
 		return nil, err
@@ -146,7 +160,7 @@ func (t *repositoryTree) read(name string, limit int) ([]byte, error) {
 	case e.tooLarge || e.size > int64(limit):
 		return nil, refuse(lookleap.CodeTooLarge, name, "the file, or all files together, are larger than allowed", "leave large files out")
 	}
-	content := make([]byte, e.size)
+	content := make([]byte, min(e.size, int64(most)))
 	_, err = t.spool.ReadAt(content, e.offset)
 	if err != nil && !(err == io.EOF && e.size == 0) {
 		return nil, ioError(err)
@@ -247,45 +261,63 @@ func isUsualPlace(relative string) bool {
 	return !slices.ContainsFunc(above, generated.has) && (len(above) <= 1 || slices.Contains(above, "skills"))
 }
 
-func (t *repositoryTree) skillFiles(directory string, limits Limits) (*fileSet, error) {
-	set := newFileSet(limits)
-	if err := t.collect(set, directory, "", 0); err != nil {
+func (t *repositoryTree) skillFiles(ctx context.Context, directory string, limits Limits) (*fileSet, error) {
+	c := &treeCollector{repositoryTree: t, set: newFileSet(limits), signed: map[string]bool{}}
+	if err := c.collect(ctx, directory, "", 0); err != nil {
 		return nil, err
 	}
-	return set, set.checkEntry()
+	return c.set, c.set.checkEntry()
 }
 
-// collect adds the files below a directory of the repository to a skill, under a prefix. A directory
+// treeCollector collects the files of one skill.
+type treeCollector struct {
+	*repositoryTree
+	set     *fileSet
+	visited int             // paths, each as often as links lead to it
+	signed  map[string]bool // what isSigned returned for a directory
+}
+
+// visitsPerFile bounds the paths that are looked at for a skill: this many for each file that it may have. A
+// few links can lead to a number of paths that grows exponentially with them.
+const visitsPerFile = 100
+
+// collect adds the files below a directory of the repository to the skill, under a prefix. A directory
 // with another skill, and what installers leave out, is not part of it.
-func (t *repositoryTree) collect(set *fileSet, directory, prefix string, links int) error {
+func (c *treeCollector) collect(ctx context.Context, directory, prefix string, links int) error {
 	if links > maxLinkSteps {
 		return refuse(CodeLink, prefix, "the links lead in a circle", "put the files themselves there")
 	}
-	skipped := ""
-	for _, name := range t.below(directory) {
-		if skipped != "" && strings.HasPrefix(name, skipped) {
-			continue
+	names := c.below(directory)
+	for i := 0; i < len(names); i++ {
+		name := names[i]
+		if c.visited++; c.visited > visitsPerFile*c.set.limits.Files {
+			return refuse(lookleap.CodeLimit, directory, "the directory of the skill, with its links, has too many files", "split the skill")
+		}
+		if err := ctx.Err(); err != nil {
+			return &lookleap.Error{Code: lookleap.CodeOf(err), Subject: directory, Message: "the files of the skill were not read", Err: err}
 		}
 		relative := strings.TrimPrefix(strings.TrimPrefix(name, directory), "/")
-		if other := t.notPart(directory, relative); other != "" {
-			skipped = other
+		if other := c.notPart(directory, relative); other != "" {
+			if below, isDirectory := strings.CutSuffix(other, "/"); isDirectory {
+				i += len(c.below(below)) - 1 // name is the first of them
+			}
 			continue
 		}
-		to, err := t.resolve(name)
+		to, err := c.resolve(name)
 		if err != nil {
 			return err
 		}
 		inSkill := join(prefix, relative)
-		if e, file := t.entries[to]; !file && t.entries[name].link != "" {
+		if e, file := c.entries[to]; !file && c.entries[name].link != "" {
 			switch {
-			case len(t.below(to)) == 0: // the link leads nowhere, as other installers leave it out
+			case len(c.below(to)) == 0: // the link leads nowhere, as other installers leave it out
 			case to == "" || name == to || strings.HasPrefix(name, to+"/"):
 				return refuse(CodeLink, name, "the link leads to a directory that it is in", "put the files themselves there")
 			default:
-				err = t.collect(set, to, inSkill, links+1)
+				err = c.collect(ctx, to, inSkill, links+1)
 			}
 		} else {
-			err = t.add(set, inSkill, name, e.executable)
+			err = c.add(c.set, inSkill, name, e.executable)
 		}
 		if err != nil {
 			return err
@@ -296,16 +328,16 @@ func (t *repositoryTree) collect(set *fileSet, directory, prefix string, links i
 
 // notPart returns the file or directory, with its final slash, that is not part of the skill in a
 // directory although it is below it, if the file with this relative path is in it; or "".
-func (t *repositoryTree) notPart(directory, relative string) string {
+func (c *treeCollector) notPart(directory, relative string) string {
 	at := directory
 	segments := strings.Split(relative, "/")
 	for _, segment := range segments[:len(segments)-1] {
 		at = join(at, segment)
-		if _, another := t.entries[join(at, EntryFile)]; another || segment == ".git" || segment == "__pycache__" || segment == "__pypackages__" {
+		if _, another := c.entries[join(at, EntryFile)]; another || segment == ".git" || segment == "__pycache__" || segment == "__pypackages__" {
 			return at + "/"
 		}
 	}
-	if segments[len(segments)-1] == "metadata.json" && !t.isSigned(directory) {
+	if segments[len(segments)-1] == "metadata.json" && !c.isSigned(directory) {
 		return join(at, "metadata.json")
 	}
 	return ""
@@ -313,8 +345,13 @@ func (t *repositoryTree) notPart(directory, relative string) string {
 
 // isSigned reports whether a directory has what may be a signature of all its files, so that none may be
 // left out.
-func (t *repositoryTree) isSigned(directory string) bool {
-	return slices.ContainsFunc(t.below(directory), func(name string) bool { return path.Ext(name) == ".sig" })
+func (c *treeCollector) isSigned(directory string) bool {
+	signed, known := c.signed[directory]
+	if !known {
+		signed = slices.ContainsFunc(c.below(directory), func(name string) bool { return path.Ext(name) == ".sig" })
+		c.signed[directory] = signed
+	}
+	return signed
 }
 
 func (t *repositoryTree) add(set *fileSet, inSkill, name string, executable bool) error {

@@ -91,7 +91,7 @@ func unsigned(want []demandedSigner, files map[string][]byte, now time.Time) str
 				reason = "the policy demands a signature, and that of the skill does not hold: " + sentence(err)
 				continue
 			}
-			switch loose := looseFile(s); {
+			switch loose := s.LeftOut(); {
 			case !d.signs(s):
 				reason = "the policy demands another signer than " + s.Fingerprint()
 			case loose != "":
@@ -102,16 +102,6 @@ func unsigned(want []demandedSigner, files map[string][]byte, now time.Time) str
 		}
 	}
 	return reason
-}
-
-// looseFile returns a file that the signer left out, but for those that only git reads.
-func looseFile(s *modelsig.Signature) string {
-	for _, name := range s.Uncovered {
-		if name != ".gitignore" && name != ".gitattributes" {
-			return name
-		}
-	}
-	return ""
 }
 
 // signatureNames are the usual names of a signature, to which no instructions refer.

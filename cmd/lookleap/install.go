@@ -9,16 +9,19 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/contrib/hostflags"
 	"github.com/lookleap/lookleap/dvs"
 	"github.com/lookleap/lookleap/dvs/install"
+	"github.com/lookleap/lookleap/internal/filestore"
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
@@ -46,7 +49,8 @@ func (in *installer) declare(flags *flag.FlagSet) {
 	flags.Var(&in.agents, "agent", "add, remove: the agent with this `NAME`, such as claude-code; may be repeated")
 	flags.StringVar(&in.dir, "dir", "", "add: install into this `DIR` in place of the folders of agents")
 	flags.BoolVar(&in.user, "user", false, "in the home directory, for all projects")
-	flags.BoolVar(&in.project, "project", false, "in the working directory, which is the default")
+	flags.BoolVar(&in.project, "project", false,
+		"in the working directory, which is the default; but for add, in the nearest one above with skills.lock")
 	flags.BoolVar(&in.copied, "copy", false, "add: a copy for each agent")
 	flags.BoolVar(&in.linked, "link", false, "add: one copy and links to it, which is the default")
 	flags.BoolVar(&in.yes, "yes", false,
@@ -68,8 +72,12 @@ func (in *installer) run(ctx context.Context, s *session, word string, args []st
 	if in.user {
 		scope, dir = install.User, ""
 	}
+	open := install.OpenNearest
+	if word == "add" { // it makes a lockfile here
+		open = install.Open
+	}
 	var err error
-	if in.place, err = install.Open(dir, scope); err != nil {
+	if in.place, err = open(dir, scope); err != nil {
 		return usagef("%v", err)
 	}
 	if rel, err := filepath.Rel(in.place.Dir, in.dir); filepath.IsAbs(in.dir) && err == nil {
@@ -246,8 +254,8 @@ func (in *installer) hook(_ context.Context, args []string) error {
 			bad = json.Unmarshal(sent, &call)
 		}
 	}
-	changed, installed := in.changedSkills(call.Directory)
-	message := hookMessage(changed, installed)
+	changed, installed, unlisted := in.changedSkills(call.Directory)
+	message := hookMessage(changed, installed, unlisted)
 	if bad != nil && len(changed) > 0 { // agents take the exit code 2 of a hook for a no
 		return usagef("the call cannot be read, so it is stopped: %s", message)
 	}
@@ -266,8 +274,11 @@ func (in *installer) hook(_ context.Context, args []string) error {
 		decision["hookEventName"] = call.Event
 		return json.NewEncoder(in.s.stdout).Encode(map[string]any{"hookSpecificOutput": decision})
 	case call.Event == "SessionStart":
-		if len(changed) == 0 {
+		switch {
+		case len(changed) == 0 && unlisted == 0:
 			return nil
+		case len(changed) == 0:
+			return json.NewEncoder(in.s.stdout).Encode(map[string]any{"systemMessage": message})
 		}
 		return json.NewEncoder(in.s.stdout).Encode(map[string]any{"systemMessage": message,
 			"hookSpecificOutput": map[string]string{"hookEventName": call.Event,
@@ -279,16 +290,18 @@ func (in *installer) hook(_ context.Context, args []string) error {
 	return err
 }
 
+// changedSkill is a skill that is not as installed, or all of a lockfile that cannot be read.
 type changedSkill struct {
-	name  string
+	shown string
+	names []string // by which an agent may know it; none: it stands for all skills
 	paths []string
 }
 
 // changedSkills looks at the project and the user. A lockfile that is broken vouches for no skill.
-func (in *installer) changedSkills(directory string) (changed []changedSkill, installed int) {
+func (in *installer) changedSkills(directory string) (changed []changedSkill, installed, unlisted int) {
 	places := []*install.Place{in.place}
 	if !in.user {
-		if p, err := install.Open(directory, install.Project); directory != "" && err == nil {
+		if p, err := install.OpenNearest(directory, install.Project); directory != "" && err == nil {
 			places[0] = p
 		}
 		if p, err := install.Open("", install.User); err == nil {
@@ -298,26 +311,50 @@ func (in *installer) changedSkills(directory string) (changed []changedSkill, in
 	for _, p := range places {
 		checks, err := p.Verify()
 		if err != nil {
-			changed = append(changed, changedSkill{"all of " + p.LockPath(), p.Folders()})
+			shown := "all of " + p.LockPath() + ", which cannot be read (restore it, or delete it and add the skills again)"
+			changed = append(changed, changedSkill{shown: shown, paths: p.Folders()})
 			continue
+		}
+		if len(checks) > 0 { // those of someone who does not use a lockfile here are no news
+			more, _ := p.Unlisted() // a folder that cannot be read has no skills for an agent either
+			unlisted += len(more)
 		}
 		for _, c := range checks {
 			installed++
 			if !c.OK() {
-				changed = append(changed, changedSkill{c.Entry.Directory, c.Paths})
+				changed = append(changed, changedSkill{c.Entry.Directory, namesOf(&c), c.Paths})
 			}
 		}
 	}
-	return changed, installed
+	return changed, installed, unlisted
 }
 
-func hookMessage(changed []changedSkill, installed int) string {
+// namesOf returns the names of a skill: of its directory, as it was installed, and as it is now.
+func namesOf(c *install.Check) []string {
+	names := []string{c.Entry.Directory, c.Entry.Installed.Name}
+	for _, path := range c.Paths {
+		content, err := filestore.ReadFile(filepath.Join(path, dvs.EntryFile), maxFile)
+		if err != nil {
+			continue
+		}
+		if meta, _, err := dvs.ParseMetadata(content, dvs.Lenient, dvs.Limits{}); err == nil {
+			names = append(names, meta.Name)
+		}
+	}
+	return names
+}
+
+func hookMessage(changed []changedSkill, installed, unlisted int) string {
+	more := ""
+	if unlisted > 0 {
+		more = " In the folders of agents, " + plaintext.Plural(unlisted, "skill is", "skills are") + " not in the lockfile: see lookleap skill verify."
+	}
 	if len(changed) == 0 {
-		return "lookleap: " + plaintext.Plural(installed, "skill is", "skills are") + " as installed."
+		return "lookleap: " + plaintext.Plural(installed, "skill is", "skills are") + " as installed." + more
 	}
 	var names []string
 	for _, c := range changed {
-		names = append(names, plaintext.Line(c.name))
+		names = append(names, plaintext.Line(c.shown))
 	}
 	const most = 10
 	shown := strings.Join(names[:min(len(names), most)], ", ")
@@ -326,7 +363,7 @@ func hookMessage(changed []changedSkill, installed int) string {
 	}
 	return "lookleap: " + plaintext.Plural(len(changed), "skill is", "skills are") +
 		" not as installed and must not be used: " + shown +
-		". See lookleap skill verify; lookleap skill sync restores them."
+		". See lookleap skill verify; lookleap skill sync restores them, with --force also what was edited." + more
 }
 
 // usedBy reports whether the input of a tool has the skill's name, or a path below its folder.
@@ -338,16 +375,43 @@ func (c *changedSkill) usedBy(tool string, input json.RawMessage) bool {
 	if text, ok := value.(string); ok && json.Unmarshal([]byte(text), &value) != nil { // Copilot sends JSON in a string
 		value = text
 	}
+	isSkillTool := strings.EqualFold(tool, "skill")
+	if isSkillTool && len(c.names) == 0 {
+		return true
+	}
 	return slices.ContainsFunc(textsOf(value), func(text string) bool {
-		if strings.EqualFold(tool, "skill") && (text == c.name || strings.HasSuffix(text, ":"+c.name) || text == "/"+c.name) {
+		if isSkillTool && slices.ContainsFunc(c.names, func(name string) bool { return namesSkill(text, name) }) {
 			return true
 		}
+		paths := pathsIn(text)
 		return slices.ContainsFunc(c.paths, func(folder string) bool {
-			folder = filepath.Join(filepath.Base(filepath.Dir(folder)), filepath.Base(folder)) // skills/NAME
-			path := regexp.QuoteMeta(filepath.ToSlash(folder)) + `([^A-Za-z0-9._-]|$)`         // not of a longer name
-			return regexp.MustCompile(path).MatchString(filepath.ToSlash(text))
+			folder = filepath.Join(filepath.Base(filepath.Dir(folder)), filepath.Base(folder))  // skills/NAME
+			path := `(?i)` + regexp.QuoteMeta(filepath.ToSlash(folder)) + `([^A-Za-z0-9._-]|$)` // not of a longer name
+			return slices.ContainsFunc(paths, regexp.MustCompile(path).MatchString)
 		})
 	})
+}
+
+// namesSkill reports whether a text is the name of a skill, perhaps after the name of a plugin or a slash.
+func namesSkill(text, name string) bool {
+	text = strings.TrimSpace(text)
+	text = strings.TrimPrefix(text[strings.LastIndexByte(text, ':')+1:], "/")
+	return name != "" && strings.EqualFold(text, name)
+}
+
+// pathsIn returns the ways to read the paths in a text: as it is, as one path, and its words as paths. The dots
+// and doubled slashes in a path do not change where it leads.
+func pathsIn(text string) []string {
+	text = filepath.ToSlash(text)
+	all := []string{text, path.Clean(text)}
+	for _, word := range strings.FieldsFunc(text, func(r rune) bool {
+		return unicode.IsSpace(r) || strings.ContainsRune("\"'`;|&<>()=:,", r)
+	}) {
+		if clean := path.Clean(word); clean != word {
+			all = append(all, clean)
+		}
+	}
+	return all
 }
 
 func textsOf(value any) (texts []string) {

@@ -13,6 +13,8 @@ import (
 
 	"github.com/lookleap/lookleap/dvs"
 	"github.com/lookleap/lookleap/dvs/install"
+	"github.com/lookleap/lookleap/dvs/modelsig"
+	"github.com/lookleap/lookleap/internal/filestore"
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
@@ -86,10 +88,18 @@ func (in *installer) list(_ context.Context, args []string) error {
 
 func (in *installer) verify(_ context.Context, args []string) error {
 	in.report.against = in.place.LockPath()
-	if content, err := os.ReadFile(in.place.LockPath()); err == nil {
+	if content, err := filestore.ReadFile(in.place.LockPath(), maxFile); err == nil {
 		in.report.entries = content
 	}
 	in.s.report = in.report
+	unlisted, err := in.place.Unlisted()
+	if err == nil && len(unlisted) > 0 && len(args) == 0 {
+		r := accept(map[string]any{"unlisted": len(unlisted)}).with(unlisted...)
+		r.Message, r.base = plaintext.Plural(len(unlisted), "skill is", "skills are")+" not in the lockfile, and agents use them", in.place.Dir
+		if err := in.s.show("the folders of agents", r); err != nil {
+			return err
+		}
+	}
 	return in.check(args, func(r *result, c *install.Check) {
 		r.Message = plaintext.Plural(len(c.Entry.Files), "file is", "files are") + " as installed"
 		if !c.OK() {
@@ -147,6 +157,7 @@ func (in *installer) update(ctx context.Context, args []string) error {
 		return err
 	}
 	newer := install.NewUpdater(loader)
+	newer.Dir = in.place.Dir
 	defer newer.Close()
 	shown := 0
 	for i := range lock.Skills {
@@ -222,6 +233,11 @@ func (in *installer) explain(ctx context.Context, loader *dvs.Loader, lock *dvs.
 	if err != nil {
 		return refuse(err)
 	}
+	if !in.isSigned(e) {
+		unsigned, is := *e, *e.Installed
+		is.Signer, unsigned.Installed = "", &is
+		e = &unsigned
+	}
 	v, r := in.entry(e, nil)
 	if e.URL == "" {
 		r.Message = "it came from a local directory: only you answer for it"
@@ -229,15 +245,19 @@ func (in *installer) explain(ctx context.Context, loader *dvs.Loader, lock *dvs.
 	}
 	r.Message = "published by those who control " + plaintext.Line(e.Root)
 	r.row("skill", e.URL)
-	if u, err := dvs.ParseArtifactURL(e.URL, e.Artifact, dvs.Rules{}); err == nil {
-		r.row("root", loader.Roots().Find(u).Source.String())
+	u, err := dvs.ParseArtifactURL(e.URL, e.Artifact, dvs.Rules{})
+	if err != nil {
+		return refuse(err)
 	}
+	r.row("root", loader.Roots().Find(u).Source.String())
 	record, err := loader.Trusted(ctx, e.URL)
 	if err != nil {
 		return refuse(err)
 	}
+	agreed, locked := u.Artifact() == dvs.SkillArchive, entryDigest(e) // the lockfile has no digest of an archive
 	if record != nil {
 		for _, a := range record.Versions {
+			agreed = agreed || a.File == locked
 			v.Approved = append(v.Approved, approval{a.Approved, a.Root, a.File, a.SkillOnly})
 			what := "agreed to the version with the digest " + a.File.String()[:19] + "…"
 			if a.SkillOnly {
@@ -246,6 +266,34 @@ func (in *installer) explain(ctx context.Context, loader *dvs.Loader, lock *dvs.
 			r.row(a.Approved.Local().Format("2006-01-02 15:04"), what)
 		}
 	}
+	if !agreed {
+		r.row("", "you never agreed to this version")
+	}
 	r.rows = append(r.rows, mayRows(v.Capabilities)...)
 	return r
+}
+
+// isSigned reports whether the installed files have the signature of the signer in the lockfile, which alone
+// proves nothing.
+func (in *installer) isSigned(e *dvs.LockedSkill) bool {
+	checks, err := in.place.Verify(e.Directory)
+	if err != nil || !checks[0].OK() || len(checks[0].Paths) == 0 {
+		return false
+	}
+	files, err := dvs.ReadSkillDir(os.DirFS(checks[0].Paths[0]), dvs.Limits{})
+	if err != nil {
+		return false
+	}
+	signature, err := modelsig.VerifyDir(files, modelsig.Trust{}, time.Now())
+	return err == nil && signature.LeftOut() == "" && signature.Fingerprint() == e.Installed.Signer
+}
+
+// entryDigest returns the digest of the SKILL.md in a lockfile.
+func entryDigest(e *dvs.LockedSkill) (digest dvs.Digest) {
+	for _, f := range e.Files {
+		if f.Path == dvs.EntryFile {
+			digest = f.Digest
+		}
+	}
+	return digest
 }

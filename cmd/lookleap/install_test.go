@@ -4,11 +4,15 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/lookleap/lookleap/dvs"
 	"github.com/lookleap/lookleap/internal/test/gittest"
+	"github.com/lookleap/lookleap/internal/test/signtest"
 	"github.com/lookleap/lookleap/lookleaptest"
 )
 
@@ -139,6 +143,60 @@ func TestSkillInstall(t *testing.T) {
 		}
 		w.must("verify", "refund")
 	})
+	t.Run("in-a-subdirectory", func(t *testing.T) {
+		w := newWorkshop(t)
+		writeFile(t, "own/mine/SKILL.md", "---\nname: mine\ndescription: Mine.\n---\nDo it.\n")
+		w.must("add", "example-org/skills", "--skill", "refund", "--agent", "claude-code", "--root", owner, "--yes")
+		w.must("add", "./own", "--agent", "claude-code")
+		project, err := os.Getwd()
+		if err != nil {
+			t.Fatal(err)
+		}
+		writeFile(t, "src/x.go", "x")
+		t.Chdir("src")
+		for _, word := range []string{"list", "verify", "sync", "update", "why refund", "hook"} {
+			out := w.must(append(strings.Fields(word), "--root", owner)...)
+			if strings.Contains(out, "no skill is installed") || strings.Contains(out, "0 skills") {
+				t.Errorf("%s:\n%s", word, out)
+			}
+		}
+		writeFile(t, filepath.Join(project, ".agents/skills/refund/SKILL.md"), "changed")
+		if exit, out := w.run("verify"); exit != exitChanged {
+			t.Errorf("verify: %d\n%s", exit, out)
+		}
+		start := `{"hook_event_name": "SessionStart", "cwd": "` + project + `/src"}`
+		var out bytes.Buffer
+		if run(t.Context(), []string{"skill", "hook"}, strings.NewReader(start), &out, &out); !strings.Contains(out.String(), "must not be used: refund") {
+			t.Errorf("hook: %s", &out)
+		}
+		w.must("remove", "refund", "--force")
+		if _, err := os.Stat("skills.lock"); err == nil {
+			t.Error("a second lockfile was made")
+		}
+	})
+	t.Run("why-a-version-that-no-one-agreed-to", func(t *testing.T) {
+		w := newWorkshop(t)
+		ada := signtest.New(t, "Ada")
+		w.repo.Commit(map[string]string{"skills/ship/" + signtest.File: ada.Sign(map[string]string{"SKILL.md": "---\nname: ship\ndescription: Ships an order.\n---\nShip it.\n"})})
+		w.must("add", "example-org/skills", "--skill", "ship", "--agent", "claude-code", "--root", owner, "--yes")
+		if out := w.must("why", "ship"); strings.Contains(out, "never agreed") || !strings.Contains(out, ada.Fingerprint()) {
+			t.Errorf("got\n%s", out)
+		}
+		lock, err := os.ReadFile("skills.lock")
+		if err != nil {
+			t.Fatal(err)
+		}
+		eve := signtest.New(t, "Eve")
+		writeFile(t, "skills.lock", strings.ReplaceAll(string(lock), ada.Fingerprint(), eve.Fingerprint()))
+		if out := w.must("why", "ship"); strings.Contains(out, eve.Fingerprint()) {
+			t.Errorf("got\n%s", out)
+		}
+		was, is := dvs.DigestOf([]byte("---\nname: ship\ndescription: Ships an order.\n---\nShip it.\n")), dvs.DigestOf([]byte("other"))
+		writeFile(t, "skills.lock", strings.ReplaceAll(string(lock), was.String(), is.String()))
+		if out := w.must("why", "ship"); !strings.Contains(out, "you never agreed to this version") || strings.Contains(out, ada.Fingerprint()) {
+			t.Errorf("got\n%s", out)
+		}
+	})
 	t.Run("yes-is-not-for-strangers", func(t *testing.T) {
 		w := newWorkshop(t)
 		exit, out := w.run("add", "example-org/skills", "--all", "--yes")
@@ -266,6 +324,11 @@ func TestSkillHook(t *testing.T) {
 		"read":                {claude("Read", `{"file_path": "`+project+`/.claude/skills/refund/SKILL.md"}`), `"permissionDecision":"deny"`},
 		"command":             {claude("Bash", `{"command": "sh .agents/skills/refund/scripts/pay.sh"}`), `"permissionDecision":"deny"`},
 		"copilot":             {`{"cwd": "` + project + `", "toolName": "view", "toolArgs": "{\"path\": \"` + project + `/.agents/skills/refund/SKILL.md\"}"}`, `"permissionDecision":"deny"`},
+		"skill-in-capitals":   {claude("Skill", `{"skill": "Refund"}`), `"permissionDecision":"deny"`},
+		"skill-of-now":        {claude("Skill", `{"skill": "/pay-out"}`), `"permissionDecision":"deny"`},
+		"doubled-slashes":     {claude("Bash", `{"command": "cat .agents//skills/./refund/SKILL.md"}`), `"permissionDecision":"deny"`},
+		"by-way-of-another":   {claude("Bash", `{"command": "cd x && cat '.agents/skills/ship/../refund/SKILL.md'; cd ../.."}`), `"permissionDecision":"deny"`},
+		"path-in-capitals":    {claude("Read", `{"file_path": "`+project+`/.Claude/Skills/REFUND/SKILL.md"}`), `"permissionDecision":"deny"`},
 		"a-longer-name":       {claude("Read", `{"file_path": "`+project+`/.claude/skills/refund-old/SKILL.md"}`), ""},
 		"another-skill":       {claude("Skill", `{"skill": "ship"}`), ""},
 		"another-file":        {claude("Read", `{"file_path": "`+project+`/README.md"}`), ""},
@@ -283,13 +346,31 @@ func TestSkillHook(t *testing.T) {
 		})
 		defer func() {
 			t.Run("changed/"+name, func(t *testing.T) {
-				writeFile(t, filepath.Join(project, ".agents/skills/refund/SKILL.md"), "changed")
+				writeFile(t, filepath.Join(project, ".agents/skills/refund/SKILL.md"), strings.Replace(refundSkill, "refund", "pay-out", 1))
 				exit, out := hook(test.call)
 				if !strings.Contains(out, test.changed) || test.changed == "" && out != "" || strings.Count(out, "\n") > 1 || (exit == exitAccepted) != (name != "people") {
 					t.Errorf("%d, %q", exit, out)
 				}
 			})
 		}()
+	}
+}
+
+// TestSkillUnlisted: a skill that the lockfile does not have is named, and changes no exit code.
+func TestSkillUnlisted(t *testing.T) {
+	w := newWorkshop(t)
+	w.must("add", "example-org/skills", "--skill", "ship", "--agent", "claude-code", "--root", owner, "--yes")
+	writeFile(t, ".claude/skills/mine/SKILL.md", refundSkill)
+	if out := w.must("verify"); !strings.Contains(out, ".claude/skills/mine") || !strings.Contains(out, "1 skill is not in the lockfile") {
+		t.Errorf("verify:\n%s", out)
+	}
+	if out := w.must("verify", "ship"); strings.Contains(out, "mine") {
+		t.Errorf("verify ship:\n%s", out)
+	}
+	var out bytes.Buffer
+	exit := run(t.Context(), []string{"skill", "hook"}, strings.NewReader(`{"hook_event_name": "SessionStart"}`), &out, &out)
+	if exit != exitAccepted || !strings.Contains(out.String(), "1 skill is not in the lockfile") || strings.Contains(out.String(), "additionalContext") {
+		t.Errorf("hook: %d, %s", exit, &out)
 	}
 }
 
@@ -323,12 +404,44 @@ func TestSkillHookWithoutLockfile(t *testing.T) {
 		t.Fatal(err)
 	}
 	writeFile(t, "skills.lock", "{")
-	for path, denied := range map[string]bool{"/.claude/skills/ship/SKILL.md": true, "/.agents/skills/other/x.sh": true, "/README.md": false, "/skills.lock": false} {
-		call := `{"hook_event_name": "PreToolUse", "cwd": "` + project + `", "tool_name": "Read", "tool_input": {"file_path": "` + project + path + `"}}`
-		var out bytes.Buffer
-		run(t.Context(), []string{"skill", "hook"}, strings.NewReader(call), &out, &out)
-		if strings.Contains(out.String(), "deny") != denied {
-			t.Errorf("%s: %s", path, out.String())
+	for name, c := range map[string]struct {
+		tool, input string
+		denied      bool
+	}{
+		"a-skill":      {"Read", `{"file_path": "` + project + `/.claude/skills/ship/SKILL.md"}`, true},
+		"another":      {"Read", `{"file_path": "` + project + `/.agents/skills/other/x.sh"}`, true},
+		"by-name":      {"Skill", `{"skill": "anything"}`, true},
+		"a-file":       {"Read", `{"file_path": "` + project + `/README.md"}`, false},
+		"the-lockfile": {"Read", `{"file_path": "` + project + `/skills.lock"}`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			call := `{"hook_event_name": "PreToolUse", "cwd": "` + project + `", "tool_name": "` + c.tool + `", "tool_input": ` + c.input + `}`
+			var out bytes.Buffer
+			run(t.Context(), []string{"skill", "hook"}, strings.NewReader(call), &out, &out)
+			if strings.Contains(out.String(), "deny") != c.denied || c.denied && !strings.Contains(out.String(), "add the skills again") {
+				t.Errorf("got %s", out.String())
+			}
+		})
+	}
+}
+
+// TestSkillVerifyPipe: a pipe in the place of the lockfile is not waited for.
+func TestSkillVerifyPipe(t *testing.T) {
+	w := newWorkshop(t)
+	if err := exec.Command("mkfifo", "skills.lock").Run(); err != nil {
+		t.Skip("no pipe can be made: ", err)
+	}
+	done := make(chan int, 1)
+	go func() {
+		exit, _ := w.run("verify")
+		done <- exit
+	}()
+	select {
+	case exit := <-done:
+		if exit == exitAccepted {
+			t.Errorf("exit %d", exit)
 		}
+	case <-time.After(10 * time.Second):
+		t.Error("it still waits")
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -43,8 +45,16 @@ func Credentials(ctx context.Context, host string) (user, secret string, err err
 			}
 		}
 	}
+	// In the working directory, git would run the helpers that the configuration of a checkout names.
+	empty, err := os.MkdirTemp("", "lookleap-empty-*")
+	if err != nil {
+		return "", "", failed("", "no temporary directory can be made", err)
+	}
+	defer os.Remove(empty)
 	git := exec.CommandContext(ctx, "git", "-c", "credential.interactive=false", "credential", "fill")
-	git.Env = append(os.Environ(), "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=", "GCM_INTERACTIVE=never")
+	git.Dir = empty
+	git.Env = append(slices.DeleteFunc(os.Environ(), choosesConfiguration), "GIT_DIR="+filepath.Join(empty, "none"),
+		"GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=", "GCM_INTERACTIVE=never")
 	git.Stdin = strings.NewReader("protocol=https\nhost=" + host + "\n\n")
 	out, err := git.Output()
 	if err != nil { // there is no git, or it has none
@@ -60,4 +70,17 @@ func Credentials(ctx context.Context, host string) (user, secret string, err err
 		}
 	}
 	return cmp.Or(user, known.user), secret, nil
+}
+
+// choosesConfiguration reports whether a variable of the environment makes git read the configuration of
+// a repository, or has some itself. The files of the user and of the system still count.
+func choosesConfiguration(variable string) bool {
+	name, _, _ := strings.Cut(strings.ToUpper(variable), "=")
+	switch name {
+	case "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM":
+		return false
+	case "GIT_DIR", "GIT_COMMON_DIR", "GIT_WORK_TREE":
+		return true
+	}
+	return strings.HasPrefix(name, "GIT_CONFIG")
 }

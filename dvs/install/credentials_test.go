@@ -2,6 +2,7 @@ package install_test
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"testing"
@@ -41,4 +42,49 @@ case "$asked" in " protocol=https host=git.example.com"|*gitlab.com|*github.com)
 	t.Setenv("GITHUB_TOKEN", "of-environment")
 	is("environment", "github.com", "x-access-token", "of-environment")
 	is("environment-of-one-host", "gitlab.com", "ada", "of-git")
+}
+
+// TestCredentialsInCheckout asks git in a checkout whose configuration names a program of its own.
+func TestCredentialsInCheckout(t *testing.T) {
+	git, err := exec.LookPath("git")
+	if err != nil || runtime.GOOS == "windows" {
+		t.Skip("needs git and a shell")
+	}
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("XDG_CONFIG_HOME", "")
+	for _, c := range []struct{ name, kind, variable string }{
+		{"configuration", "--quiet", ""}, {"bare-repository", "--bare", ""}, {"inherited-directory", "--quiet", "GIT_DIR"},
+		{"inherited-settings", "--quiet", "GIT_CONFIG_PARAMETERS"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			checkout := t.TempDir()
+			ran := filepath.Join(checkout, "ran")
+			if out, err := exec.Command(git, "init", c.kind, checkout).CombinedOutput(); err != nil {
+				t.Fatal(string(out))
+			}
+			helper := "!echo >" + ran + "; :"
+			if out, err := exec.Command(git, "-C", checkout, "config", "credential.helper", helper).CombinedOutput(); err != nil {
+				t.Fatal(string(out))
+			}
+			t.Chdir(checkout)
+			switch c.variable {
+			case "GIT_DIR":
+				t.Setenv(c.variable, filepath.Join(checkout, ".git"))
+			case "GIT_CONFIG_PARAMETERS":
+				t.Setenv(c.variable, "'credential.helper="+helper+"'")
+			}
+			_, secret, err := install.Credentials(t.Context(), "git.example.com")
+			if _, missing := os.Stat(ran); missing == nil || secret != "" || err != nil {
+				t.Errorf("the program of the checkout ran, or %q, %v", secret, err)
+			}
+		})
+	}
+	t.Run("the-users-own-helper", func(t *testing.T) {
+		write(t, filepath.Join(home, ".gitconfig"), "[credential]\n\thelper = \"!echo username=ada; echo password=of-user; :\"\n")
+		user, secret, err := install.Credentials(t.Context(), "git.example.com")
+		if user != "ada" || secret != "of-user" || err != nil {
+			t.Errorf("got %q, %q, %v", user, secret, err)
+		}
+	})
 }

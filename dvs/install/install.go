@@ -1,10 +1,12 @@
 package install
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
@@ -39,8 +41,14 @@ func (p *Place) Install(ctx context.Context, skill *Skill, o Options) (result *R
 	if err := p.ready(); err != nil {
 		return nil, err
 	}
-	if o.Folder != "" && !filepath.IsLocal(o.Folder) {
-		return nil, refuse(lookleap.CodeUsage, o.Folder, "the folder is not below the directory of the lockfile", "use a relative path without ..")
+	if o.Folder != "" {
+		if !filepath.IsLocal(o.Folder) {
+			return nil, refuse(lookleap.CodeUsage, o.Folder, "the folder is not below the directory of the lockfile", "use a relative path without ..")
+		}
+		o.Folder = filepath.ToSlash(filepath.Clean(o.Folder))
+		if err := safeFolder(o.Folder); err != nil {
+			return nil, err
+		}
 	}
 	if err := skill.Entry.VerifyWritten(skill.Files); err != nil {
 		return nil, err
@@ -62,17 +70,12 @@ func (p *Place) install(lock *dvs.Lockfile, skill *Skill, o Options) (*Result, e
 	entry := skill.Entry
 	installed := *entry.Installed
 	entry.Installed = &installed
-	var old *dvs.LockedSkill
-	for i := range lock.Skills {
-		if s := &lock.Skills[i]; s.Directory == entry.Directory {
-			old = s
-		}
-	}
+	old, other := previous(lock, &entry)
 	switch {
+	case other != nil:
+		return nil, refuse(dvs.CodeNameClash, entry.Directory, "another skill has this name: "+whence(other),
+			"remove that one first, or install this one for the user or in another project")
 	case old == nil:
-	case old.Installed == nil || !sameSkill(old, &entry):
-		return nil, refuse(dvs.CodeNameClash, entry.Directory, "another skill has this name: "+whence(old),
-			"remove that one first, or use a folder of its own for this one")
 	case old.Root != entry.Root:
 		return nil, refuse(dvs.CodeNeedsRoot, entry.Directory, "the skill was installed under the trust root "+old.Root+", and is now under "+entry.Root,
 			"if that is right, remove the skill and add it again")
@@ -85,7 +88,7 @@ func (p *Place) install(lock *dvs.Lockfile, skill *Skill, o Options) (*Result, e
 	default:
 		installed.Agents = old.Installed.Agents
 	}
-	installed.Folder, installed.Copied = filepath.ToSlash(o.Folder), o.Copy
+	installed.Folder, installed.Copied = o.Folder, o.Copy
 	if o.Folder != "" {
 		installed.Agents, installed.Copied = nil, false
 	}
@@ -104,7 +107,28 @@ func (p *Place) install(lock *dvs.Lockfile, skill *Skill, o Options) (*Result, e
 	if err != nil {
 		return nil, err
 	}
-	if result.Replaced, err = p.mayWrite(spots, o.Force, old, &entry); err != nil {
+	if result.Replaced, err = p.mayWrite(lock, spots, o.Force, old, &entry); err != nil {
+		return nil, err
+	}
+	var gone []spot // where the new version is not
+	planned := &dvs.Lockfile{}
+	for _, s := range lock.Skills {
+		if old == nil || s.Directory != old.Directory {
+			planned.Skills = append(planned.Skills, s)
+		}
+	}
+	planned.Skills = append(planned.Skills, entry)
+	if old != nil {
+		if gone, err = p.leftBehind(old, spots); err != nil {
+			return nil, err
+		}
+		replaced, err := p.mayWrite(lock, gone, o.Force, old)
+		if err != nil {
+			return nil, err
+		}
+		result.Replaced = append(result.Replaced, replaced...)
+	}
+	if _, err := encodeLock(planned); err != nil { // before anything is written
 		return nil, err
 	}
 	if err := p.writeAll(spots, &entry, skill.Files); err != nil {
@@ -113,15 +137,27 @@ func (p *Place) install(lock *dvs.Lockfile, skill *Skill, o Options) (*Result, e
 	for _, at := range spots {
 		result.Paths = append(result.Paths, at.path)
 	}
-	if old != nil {
-		if err := p.removeOthers(old, spots); err != nil {
-			return nil, err
+	for _, at := range gone {
+		if err := os.RemoveAll(at.path); err != nil {
+			return nil, failed(at.path, "the skill cannot be removed", err)
 		}
-		*old = entry
-		return result, nil
 	}
-	lock.Skills = append(lock.Skills, entry)
+	lock.Skills = planned.Skills
 	return result, nil
+}
+
+// previous returns the entry of the same skill, perhaps with an earlier name, and that of another skill which
+// has the directory; nil: there is none.
+func previous(lock *dvs.Lockfile, entry *dvs.LockedSkill) (same, other *dvs.LockedSkill) {
+	for i := range lock.Skills {
+		switch s := &lock.Skills[i]; {
+		case s.Installed != nil && sameSkill(s, entry):
+			same = s
+		case s.Directory == entry.Directory, s.URL != "" && s.URL == entry.URL:
+			other = s
+		}
+	}
+	return same, other
 }
 
 // whence says where an installed skill is from.
@@ -155,13 +191,15 @@ func (p *Place) difference(old *dvs.LockedSkill, skill *Skill) dvs.Change {
 	return dvs.Compare(before, skill.Files)
 }
 
-// mayWrite refuses to replace what a user changed, before anything is written.
-func (p *Place) mayWrite(spots []spot, force bool, versions ...*dvs.LockedSkill) (replaced []string, err error) {
+// mayWrite refuses to replace what a user changed, before anything is written. It removes what a process left
+// that was killed.
+func (p *Place) mayWrite(lock *dvs.Lockfile, spots []spot, force bool, versions ...*dvs.LockedSkill) (replaced []string, err error) {
 	for _, at := range spots {
 		if err := p.inside(filepath.Dir(at.path)); err != nil {
 			return nil, err
 		}
-		if at.link != "" && look(at, versions[len(versions)-1]).linked {
+		p.removeLeftovers(lock, filepath.Dir(at.path))
+		if p.isOwnLink(at, versions) {
 			continue
 		}
 		more, err := replaceable(at, force, versions...)
@@ -171,6 +209,19 @@ func (p *Place) mayWrite(spots []spot, force bool, versions ...*dvs.LockedSkill)
 		replaced = append(replaced, more...)
 	}
 	return replaced, nil
+}
+
+// isOwnLink reports whether a spot has the link that one of the versions has there.
+func (p *Place) isOwnLink(at spot, versions []*dvs.LockedSkill) bool {
+	return slices.ContainsFunc(versions, func(v *dvs.LockedSkill) bool {
+		if v == nil {
+			return false
+		}
+		spots, _ := p.spots(v) // of an agent that is not known, nothing is
+		return slices.ContainsFunc(spots, func(s spot) bool {
+			return s.path == at.path && s.link != "" && look(s, v).linked
+		})
+	})
 }
 
 // writeAll writes a skill where it is not yet.
@@ -191,53 +242,46 @@ func (p *Place) writeAll(spots []spot, entry *dvs.LockedSkill, files map[string]
 	return nil
 }
 
-// removeOthers removes a version from where the new one is not.
-func (p *Place) removeOthers(old *dvs.LockedSkill, kept []spot) error {
+// leftBehind returns where an old version is and the new one is not, the links first.
+func (p *Place) leftBehind(old *dvs.LockedSkill, kept []spot) (gone []spot, err error) {
 	spots, err := p.spots(old)
-	if err != nil {
-		return err
-	}
-	for _, at := range spots {
-		if slices.ContainsFunc(kept, func(k spot) bool { return sameFile(k.path, at.path) }) {
-			continue
-		}
-		if now := look(at, old); now.linked || now.isAsLocked() {
-			if err := os.RemoveAll(at.path); err != nil {
-				return failed(at.path, "the skill cannot be removed", err)
-			}
+	for _, at := range slices.Backward(spots) {
+		if !slices.ContainsFunc(kept, func(k spot) bool { return sameSpot(k, at) }) {
+			gone = append(gone, at)
 		}
 	}
-	return nil
+	return gone, err
+}
+
+// sameSpot reports whether two spots are one, perhaps by links to their folders.
+func sameSpot(a, b spot) bool {
+	return filepath.Base(a.path) == filepath.Base(b.path) && sameFile(filepath.Dir(a.path), filepath.Dir(b.path))
 }
 
 // Remove removes a skill from the folders of some agents, or from all if there are none, and then from
-// the lockfile. It returns the paths that were removed. What a user changed is refused, unless force is
-// set.
+// the lockfile. It returns the paths that were removed. An agent that does not have the skill is refused, and
+// so is what a user changed, unless force is set.
 func (p *Place) Remove(ctx context.Context, name string, agents []string, force bool) (removed []string, err error) {
 	err = p.change(ctx, func(lock *dvs.Lockfile) error {
 		s, err := Find(lock, name)
 		if err != nil {
 			return err
 		}
-		all, err := p.spots(s)
-		if err != nil {
-			return err
+		for _, a := range agents {
+			if !slices.Contains(s.Installed.Agents, a) {
+				return refuse(lookleap.CodeUsage, name, "the skill is not installed for the agent "+a,
+					"the lockfile has it for: "+cmp.Or(strings.Join(s.Installed.Agents, ", "), "no agent"))
+			}
 		}
 		var kept []spot
 		rest := *s.Installed
 		rest.Agents = slices.DeleteFunc(slices.Clone(rest.Agents), func(a string) bool { return slices.Contains(agents, a) })
-		if len(agents) > 0 && len(rest.Agents) > 0 {
-			if kept, err = p.spots(&dvs.LockedSkill{Directory: s.Directory, Installed: &rest}); err != nil {
-				return err
-			}
+		stays := len(agents) > 0 && len(rest.Agents) > 0
+		if stays {
+			kept, _ = p.spots(&dvs.LockedSkill{Directory: s.Directory, Installed: &rest})
 		}
-		var gone []spot
-		for _, at := range slices.Backward(all) { // the links first
-			if !slices.Contains(kept, at) {
-				gone = append(gone, at)
-			}
-		}
-		if _, err := p.mayWrite(gone, force, s); err != nil {
+		gone, _ := p.leftBehind(s, kept) // of an agent that is not known, there is nothing to remove
+		if _, err := p.mayWrite(lock, gone, force, s); err != nil {
 			return err
 		}
 		for _, at := range gone {
@@ -249,7 +293,7 @@ func (p *Place) Remove(ctx context.Context, name string, agents []string, force 
 			}
 			removed = append(removed, at.path)
 		}
-		if len(kept) > 0 {
+		if stays {
 			s.Installed = &rest
 			return nil
 		}

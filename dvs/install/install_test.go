@@ -2,6 +2,7 @@ package install_test
 
 import (
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/lookleap/lookleap/dvs"
 	"github.com/lookleap/lookleap/dvs/install"
 	"github.com/lookleap/lookleap/internal/test/gittest"
+	"github.com/lookleap/lookleap/internal/test/signtest"
 )
 
 func TestInstall(t *testing.T) {
@@ -53,6 +55,20 @@ skills.lock`
 		w := newWorld(t)
 		w.mustAdd("example-org/skills", "ship", install.Options{Agents: []string{"claude-code"}, Copy: true})
 		if got := tree(t, w.place.Dir); got != ".claude/skills/ship/SKILL.md\n.claude/skills/ship/TERMS.md\nskills.lock" {
+			t.Errorf("got\n%s", got)
+		}
+		w.ok()
+	})
+	t.Run("from-links-to-copies-and-back", func(t *testing.T) {
+		w := newWorld(t)
+		w.mustAdd("example-org/skills", "ship", install.Options{Agents: []string{"claude-code"}})
+		w.mustAdd("example-org/skills", "ship", install.Options{Copy: true})
+		if got := tree(t, w.place.Dir); got != ".claude/skills/ship/SKILL.md\n.claude/skills/ship/TERMS.md\nskills.lock" {
+			t.Errorf("got\n%s", got)
+		}
+		w.ok()
+		w.mustAdd("example-org/skills", "ship", install.Options{})
+		if got := tree(t, w.place.Dir); !strings.Contains(got, ".claude/skills/ship -> ") {
 			t.Errorf("got\n%s", got)
 		}
 		w.ok()
@@ -128,6 +144,25 @@ skills.lock`
 			}
 		}
 	})
+	for _, target := range []string{".git", ".git/hooks", ".GIT", "git~1", "sub/.hg"} {
+		t.Run("a-link-into-a-repository/"+strings.ReplaceAll(target, "/", "-"), func(t *testing.T) {
+			w := newWorld(t)
+			mkdir(t, w.path(target))
+			mkdir(t, w.path(".agents"))
+			symlink(t, "../"+target, w.path(".agents/skills"))
+			_, err := w.add("example-org/skills", "ship", install.Options{Agents: []string{"claude-code"}})
+			if lookleap.CodeOf(err) != dvs.CodeLink || tree(t, w.path(target)) != "" {
+				t.Errorf("got %v\n%s", err, tree(t, w.place.Dir))
+			}
+		})
+		t.Run("a-folder-of-a-repository/"+strings.ReplaceAll(target, "/", "-"), func(t *testing.T) {
+			w := newWorld(t)
+			_, err := w.add("example-org/skills", "ship", install.Options{Folder: target})
+			if lookleap.CodeOf(err) != dvs.CodeUnsafeName || tree(t, w.place.Dir) != "" {
+				t.Errorf("got %v\n%s", err, tree(t, w.place.Dir))
+			}
+		})
+	}
 	t.Run("a-folder-that-is-the-same", func(t *testing.T) {
 		w := newWorld(t)
 		mkdir(t, w.path(".agents/skills"))
@@ -155,6 +190,74 @@ skills.lock`
 		if _, err := w.add(w.path("two"), "mine", install.Options{Agents: []string{"codex"}}); lookleap.CodeOf(err) != dvs.CodeNameClash {
 			t.Errorf("got %v", err)
 		}
+	})
+	renamed := func(w *world, more map[string]string) *install.Skill {
+		w.t.Helper()
+		files := map[string]string{"skills/refund/SKILL.md": strings.Replace(refund, "name: refund", "name: pay-out", 1)}
+		maps.Copy(files, more)
+		w.repo.Commit(files)
+		lock, err := w.place.Lock()
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		u := install.NewUpdater(w.loader())
+		defer u.Close()
+		skill, err := u.Newest(w.t.Context(), &lock.Skills[0])
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		return skill
+	}
+	t.Run("a-skill-with-a-new-name", func(t *testing.T) {
+		w := newWorld(t)
+		w.mustAdd("example-org/skills", "refund", install.Options{Agents: []string{"claude-code"}})
+		if _, err := w.place.Install(t.Context(), renamed(w, nil), install.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		if got := tree(t, w.place.Dir); strings.Contains(got, "skills/refund") || !strings.Contains(got, ".claude/skills/pay-out -> ") {
+			t.Errorf("got\n%s", got)
+		}
+		if lock, err := w.place.Lock(); err != nil || len(lock.Skills) != 1 || !slices.Equal(lock.Skills[0].Installed.Agents, []string{"claude-code"}) {
+			t.Errorf("%+v, %v", lock, err)
+		}
+		w.ok()
+	})
+	t.Run("a-skill-with-a-new-name-and-no-signature", func(t *testing.T) {
+		w := newWorld(t)
+		ada := signtest.New(t, "Ada")
+		signed := map[string]string{"SKILL.md": refund, "scripts/pay.sh": published["skills/refund/scripts/pay.sh"], "data/fees.csv": "a,b\n"}
+		w.repo.Commit(map[string]string{"skills/refund/" + signtest.File: ada.Sign(signed)})
+		w.mustAdd("example-org/skills", "refund", install.Options{Agents: []string{"claude-code"}})
+		before := tree(t, w.place.Dir)
+		skill := renamed(w, map[string]string{"skills/refund/" + signtest.File: ""})
+		if _, err := w.place.Install(t.Context(), skill, install.Options{}); lookleap.CodeOf(err) != install.CodeSignerChanged || tree(t, w.place.Dir) != before {
+			t.Errorf("got %v\n%s", err, tree(t, w.place.Dir))
+		}
+	})
+	t.Run("a-skill-with-a-new-name-and-the-users-work", func(t *testing.T) {
+		w := newWorld(t)
+		w.mustAdd("example-org/skills", "refund", install.Options{Agents: []string{"claude-code"}})
+		write(t, w.path(".agents/skills/refund/SKILL.md"), "mine")
+		before, skill := tree(t, w.place.Dir), renamed(w, nil)
+		if _, err := w.place.Install(t.Context(), skill, install.Options{}); lookleap.CodeOf(err) != dvs.CodeDigestMismatch || tree(t, w.place.Dir) != before {
+			t.Errorf("got %v\n%s", err, tree(t, w.place.Dir))
+		}
+		if _, err := w.place.Install(t.Context(), skill, install.Options{Force: true}); err != nil || strings.Contains(tree(t, w.place.Dir), "skills/refund") {
+			t.Errorf("got %v\n%s", err, tree(t, w.place.Dir))
+		}
+		w.ok()
+	})
+	t.Run("a-skill-with-the-name-of-another", func(t *testing.T) {
+		w := newWorld(t)
+		w.mustAdd("example-org/skills", "refund", install.Options{Agents: []string{"claude-code"}})
+		write(t, w.path("own/pay-out/SKILL.md"), "---\nname: pay-out\ndescription: Mine.\n---\nDo it.\n")
+		w.mustAdd(w.path("own"), "pay-out", install.Options{Agents: []string{"claude-code"}})
+		before := tree(t, w.place.Dir)
+		w.repo.Commit(map[string]string{"skills/refund/SKILL.md": strings.Replace(refund, "name: refund", "name: pay-out", 1)})
+		if _, err := w.add("example-org/skills", "pay-out", install.Options{Force: true}); lookleap.CodeOf(err) != dvs.CodeNameClash || tree(t, w.place.Dir) != before {
+			t.Errorf("got %v\n%s", err, tree(t, w.place.Dir))
+		}
+		w.ok()
 	})
 	t.Run("for-a-user", func(t *testing.T) {
 		w := newWorld(t)
@@ -244,6 +347,31 @@ skills.lock`
 		w.mustAdd("example-org/skills", "refund", install.Options{Agents: []string{"codex"}})
 		w.ok()
 	})
+	for _, file := range []string{"SKILL.md", "more.md"} {
+		t.Run("a-leftover-that-is-not-as-locked/"+file, func(t *testing.T) {
+			w := newWorld(t)
+			w.mustAdd("example-org/skills", "ship", install.Options{Agents: []string{"codex"}})
+			if err := os.Rename(w.path(".agents/skills/ship"), w.path(".agents/skills/.lookleap-partial-old-ship")); err != nil {
+				t.Fatal(err)
+			}
+			write(t, w.path(".agents/skills/.lookleap-partial-old-ship/"+file), "changed")
+			write(t, w.path(".agents/skills/.lookleap-partial-old-mine/SKILL.md"), refund) // a checkout brought it
+			w.mustAdd("example-org/skills", "refund", install.Options{Agents: []string{"codex"}})
+			if got := tree(t, w.place.Dir); strings.Contains(got, "ship") || strings.Contains(got, "mine") {
+				t.Errorf("got\n%s", got)
+			}
+		})
+	}
+	t.Run("a-leftover-of-what-is-removed", func(t *testing.T) {
+		w := newWorld(t)
+		w.mustAdd("example-org/skills", "ship", install.Options{Agents: []string{"codex"}})
+		if err := os.Rename(w.path(".agents/skills/ship"), w.path(".agents/skills/.lookleap-partial-old-ship")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.place.Remove(t.Context(), "ship", nil, false); err != nil || tree(t, w.place.Dir) != "skills.lock" {
+			t.Errorf("%v\n%s", err, tree(t, w.place.Dir))
+		}
+	})
 	t.Run("a-local-directory", func(t *testing.T) {
 		w := newWorld(t)
 		dir := t.TempDir()
@@ -260,6 +388,56 @@ skills.lock`
 		if err != nil || lookleap.CodeOf(synced[0].Err) != dvs.CodeLockMissing {
 			t.Errorf("%v, %v", synced, err)
 		}
+	})
+}
+
+func TestRemoveOfAgents(t *testing.T) {
+	t.Run("an-agent-without-the-skill", func(t *testing.T) {
+		w := newWorld(t)
+		w.mustAdd("example-org/skills", "ship", install.Options{Agents: []string{"claude-code"}})
+		before := tree(t, w.place.Dir)
+		for _, agent := range []string{"codex", "none"} {
+			if _, err := w.place.Remove(t.Context(), "ship", []string{agent}, false); lookleap.CodeOf(err) != lookleap.CodeUsage || tree(t, w.place.Dir) != before {
+				t.Errorf("%s: %v\n%s", agent, err, tree(t, w.place.Dir))
+			}
+		}
+		w.ok()
+	})
+	t.Run("an-agent-that-is-not-known", func(t *testing.T) {
+		w := newWorld(t)
+		w.mustAdd("example-org/skills", "ship", install.Options{Agents: []string{"claude-code"}})
+		w.mustAdd("example-org/skills", "refund", install.Options{Agents: []string{"claude-code"}})
+		lock, err := w.place.Lock()
+		if err != nil {
+			t.Fatal(err)
+		}
+		ship, err := install.Find(lock, "ship")
+		if err != nil {
+			t.Fatal(err)
+		}
+		ship.Installed.Agents = append(ship.Installed.Agents, "of-tomorrow")
+		if err := install.WriteLock(w.place.LockPath(), lock); err != nil {
+			t.Fatal(err)
+		}
+		checks, err := w.place.Verify()
+		if err != nil || len(checks) != 2 || !checks[0].OK() || len(checks[1].Findings) != 1 || !strings.Contains(checks[1].Findings[0].Message, "of-tomorrow") {
+			t.Errorf("%+v, %v", checks, err)
+		}
+		if _, err := w.place.Remove(t.Context(), "ship", nil, false); err != nil || strings.Contains(tree(t, w.place.Dir), "ship") {
+			t.Errorf("%v\n%s", err, tree(t, w.place.Dir))
+		}
+		w.ok()
+	})
+	t.Run("of-two-with-one-folder", func(t *testing.T) {
+		w := newWorld(t)
+		mkdir(t, w.path(".agents/skills"))
+		mkdir(t, w.path(".claude"))
+		symlink(t, "../.agents/skills", w.path(".claude/skills"))
+		w.mustAdd("example-org/skills", "ship", install.Options{Agents: []string{"claude-code", "codex"}, Copy: true})
+		if removed, err := w.place.Remove(t.Context(), "ship", []string{"claude-code"}, false); err != nil || len(removed) > 0 {
+			t.Errorf("%v, %v", removed, err)
+		}
+		w.ok()
 	})
 }
 
@@ -280,5 +458,52 @@ func TestRemove(t *testing.T) {
 	w.ok()
 	if _, err := w.place.Remove(t.Context(), "refund", nil, false); lookleap.CodeOf(err) != dvs.CodeNotLocked {
 		t.Error(err)
+	}
+}
+
+func TestOpenNearest(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("USERPROFILE", home)
+	for _, name := range []string{"p/.git", "p/a/b", "p/own/x", "none/x", "q/.git", "q/x", ".agents/skills/ship"} {
+		mkdir(t, filepath.Join(home, filepath.FromSlash(name)))
+	}
+	for _, name := range []string{"p/skills.lock", "p/own/skills.lock", ".agents/skills.lock"} {
+		write(t, filepath.Join(home, filepath.FromSlash(name)), "")
+	}
+	write(t, filepath.Join(filepath.Dir(home), "skills.lock"), "") // of another user
+	for name, c := range map[string]struct{ dir, want string }{
+		"here": {"p", "p"}, "below": {"p/a/b", "p"}, "the-nearest": {"p/own/x", "p/own"}, "none": {"none/x", "none/x"},
+		"not-above-a-repository": {"q/x", "q/x"}, "not-that-of-the-user": {".agents/skills/ship", ".agents/skills/ship"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, err := install.OpenNearest(filepath.Join(home, filepath.FromSlash(c.dir)), install.Project)
+			if err != nil || p.Dir != filepath.Join(home, filepath.FromSlash(c.want)) {
+				t.Errorf("got %v, %v", p, err)
+			}
+		})
+	}
+	t.Run("for-a-user", func(t *testing.T) {
+		if p, err := install.OpenNearest("", install.User); err != nil || p.Dir != home {
+			t.Errorf("got %v, %v", p, err)
+		}
+	})
+}
+
+func TestFind(t *testing.T) {
+	lock := &dvs.Lockfile{Skills: []dvs.LockedSkill{
+		{Directory: "one", Installed: &dvs.Installation{Name: "Two"}}, {Directory: "two", Installed: &dvs.Installation{Name: "Three"}}, {Directory: "three"},
+	}}
+	for name, c := range map[string]struct{ name, directory string }{
+		"the-directory-first": {"two", "two"}, "the-name-by-its-publisher": {"three", "two"}, "in-another-case": {"TWO", "one"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if s, err := install.Find(lock, c.name); err != nil || s.Directory != c.directory {
+				t.Errorf("got %+v, %v", s, err)
+			}
+		})
+	}
+	if _, err := install.Find(lock, "one more"); lookleap.CodeOf(err) != dvs.CodeNotLocked {
+		t.Errorf("got %v", err)
 	}
 }

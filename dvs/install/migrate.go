@@ -18,7 +18,7 @@ const MigrationFile = "skills-lock.json"
 // Wanted is a skill that a lockfile of the npm package skills names.
 type Wanted struct {
 	Name   string
-	Source string // for ParseSource; "": it came from a place that this package does not know
+	Source string // for ParseSource; "": it came from a place that this package does not know, or from another one than it says
 }
 
 // ParseMigration reads a skills-lock.json, to add the skills in it once: it says from where they are, and
@@ -57,6 +57,9 @@ func ParseMigration(data []byte) ([]Wanted, error) {
 			w.Source = cmp.Or(s.SourceURL, "https://"+s.Source[strings.LastIndexByte(s.Source, '/')+1:])
 		case "git", "local":
 			w.Source = cmp.Or(s.SourceURL, s.Source)
+		}
+		if s.SourceType != "local" && isLocal(w.Source) { // a directory is loaded without a question
+			w.Source = ""
 		}
 		all = append(all, w)
 	}

@@ -1,6 +1,7 @@
 package install
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -59,6 +60,27 @@ func Open(dir string, scope Scope) (*Place, error) {
 		return nil, failed(dir, "there is no such directory", err)
 	}
 	return &Place{Dir: dir, Scope: scope, Store: DefaultStore()}, nil
+}
+
+// OpenNearest returns the place whose lockfile counts in a directory. For the scope Project that is the nearest
+// directory that has one, from this directory upward to the one with .git or the home of the user. If there is
+// none, it is the directory itself, as for [Open].
+func OpenNearest(dir string, scope Scope) (*Place, error) {
+	p, err := Open(dir, scope)
+	if err != nil || scope == User {
+		return p, err
+	}
+	home, _ := os.UserHomeDir()
+	users := filepath.Join(home, ".agents") // has the lockfile of the user
+	for at := p.Dir; ; at = filepath.Dir(at) {
+		if _, err := os.Lstat(filepath.Join(at, lockName)); err == nil && !sameFile(at, users) {
+			p.Dir = at
+			return p, nil
+		}
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil || sameFile(at, home) || at == filepath.Dir(at) {
+			return p, nil
+		}
+	}
 }
 
 // failed is an error of the file system.
@@ -151,10 +173,7 @@ func (p *Place) edit(edit func(*dvs.Lockfile) error) error {
 // WriteLock replaces a lockfile as a whole, or makes it. It returns an error for a lockfile that could not be read
 // again, such as one with a skill twice, and changes nothing then.
 func WriteLock(path string, lock *dvs.Lockfile) error {
-	content, err := json.MarshalIndent(lock, "", "  ")
-	if err == nil {
-		_, err = dvs.ParseLockfile(content)
-	}
+	content, err := encodeLock(lock)
 	if err != nil {
 		return err
 	}
@@ -164,16 +183,33 @@ func WriteLock(path string, lock *dvs.Lockfile) error {
 	return nil
 }
 
-// Find returns the installed skill with a name: that of its directory or that by its publisher.
+// encodeLock returns the content of a lockfile that can be read again.
+func encodeLock(lock *dvs.Lockfile) ([]byte, error) {
+	content, err := json.MarshalIndent(lock, "", "  ")
+	if err == nil {
+		_, err = dvs.ParseLockfile(content)
+	}
+	return content, err
+}
+
+// Find returns the installed skill with a name: that of its directory or else that by its publisher.
 func Find(lock *dvs.Lockfile, name string) (*dvs.LockedSkill, error) {
 	if lock == nil {
 		lock = &dvs.Lockfile{}
 	}
+	var found *dvs.LockedSkill
 	for i := range lock.Skills {
 		s := &lock.Skills[i]
-		if s.Installed != nil && (s.Directory == name || strings.EqualFold(s.Installed.Name, name)) {
+		switch {
+		case s.Installed == nil:
+		case s.Directory == name:
 			return s, nil
+		case found == nil && strings.EqualFold(s.Installed.Name, name):
+			found = s
 		}
+	}
+	if found != nil {
+		return found, nil
 	}
 	return nil, refuse(dvs.CodeNotLocked, name, "no skill of this name is installed here", "lookleap skill list shows which are")
 }
@@ -184,7 +220,8 @@ type spot struct {
 	link string // absolute path of the directory that it leads to; "": it is a directory itself
 }
 
-// spots returns where a skill of the lockfile is, the directory before the links to it.
+// spots returns where a skill of the lockfile is, the directory before the links to it. With an error for
+// an agent that is not known, it returns the spots of the others.
 func (p *Place) spots(s *dvs.LockedSkill) ([]spot, error) {
 	if s.Installed.Folder != "" {
 		return []spot{{path: filepath.Join(p.Dir, filepath.FromSlash(s.Installed.Folder), s.Directory)}}, nil
@@ -194,14 +231,18 @@ func (p *Place) spots(s *dvs.LockedSkill) ([]spot, error) {
 	if !s.Installed.Copied {
 		all = append(all, spot{path: one})
 	}
+	var unknown error
 	for _, name := range s.Installed.Agents {
 		agent, ok := FindAgent(name)
 		if !ok {
-			return nil, refuse(lookleap.CodeUsage, name, "there is no agent of this name in the table", "update lookleap, or remove the skill")
+			unknown = cmp.Or(unknown, error(refuse(lookleap.CodeUsage, name, "there is no agent of this name in the table",
+				"update lookleap, or remove the skill "+s.Directory)))
+			continue
 		}
 		folder, err := p.folder(agent)
 		if err != nil {
-			return nil, err
+			unknown = cmp.Or(unknown, err)
+			continue
 		}
 		at := spot{path: filepath.Join(folder, s.Directory)}
 		if !s.Installed.Copied {
@@ -214,7 +255,7 @@ func (p *Place) spots(s *dvs.LockedSkill) ([]spot, error) {
 			all = append(all, at)
 		}
 	}
-	return all, nil
+	return all, unknown
 }
 
 // folder returns the folder in which an agent looks for skills.
@@ -259,8 +300,16 @@ func sameFile(a, b string) bool {
 	return err == nil && err2 == nil && os.SameFile(one, other)
 }
 
-// inside refuses a folder of a project that leads out of it by a link: a checkout of others can have
-// one.
+// safeFolder refuses a folder below the place in which git or Mercurial has what it runs.
+func safeFolder(relative string) error {
+	if relative == "." {
+		return nil
+	}
+	return dvs.CheckFileNames(relative)
+}
+
+// inside refuses a folder of a project that leads by a link out of it, or into its .git: a checkout of
+// others can have one.
 func (p *Place) inside(dir string) error {
 	if p.Scope == User {
 		return nil
@@ -282,8 +331,12 @@ func (p *Place) inside(dir string) error {
 		if err != nil {
 			return failed(at, "the folder cannot be read", err)
 		}
-		if rel, err := filepath.Rel(top, real); err != nil || !filepath.IsLocal(rel) && rel != "." {
+		rel, err := filepath.Rel(top, real)
+		switch {
+		case err != nil || !filepath.IsLocal(rel):
 			return refuse(dvs.CodeLink, at, fmt.Sprintf("the folder leads out of the project, to %s", real), "remove the link")
+		case safeFolder(filepath.ToSlash(rel)) != nil:
+			return refuse(dvs.CodeLink, at, fmt.Sprintf("the folder leads to %s, where no skill may be written", real), "remove the link")
 		}
 		return nil
 	}

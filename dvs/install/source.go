@@ -15,6 +15,7 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
 	"github.com/lookleap/lookleap/dvs/modelsig"
+	"github.com/lookleap/lookleap/internal/filestore"
 )
 
 // Source is where skills come from. The zero Source has none.
@@ -22,6 +23,7 @@ type Source struct {
 	text       string
 	kind       sourceKind
 	repository dvs.RepositoryURL
+	base       string // directory to which that of a local source is relative; "": the working directory
 }
 
 type sourceKind uint8
@@ -49,7 +51,7 @@ func ParseSource(text string) (Source, error) {
 	}
 	repository, err := dvs.ParseRepositoryURL(text, dvs.Rules{})
 	if err == nil {
-		return Source{text, repositorySource, repository}, nil
+		return Source{text: text, kind: repositorySource, repository: repository}, nil
 	}
 	u, bad := url.Parse(text)
 	if bad != nil || u.Scheme != "https" || lookleap.CodeOf(err) != dvs.CodeNotContentRoute {
@@ -75,6 +77,15 @@ func isLocal(text string) bool {
 
 // Local reports whether the source is a local directory.
 func (s Source) Local() bool { return s.kind == localSource }
+
+// path returns the path of a local source.
+func (s Source) path() string {
+	path := filepath.FromSlash(s.text)
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(s.base, path)
+}
 
 // String returns the source as it was named.
 func (s Source) String() string { return s.text }
@@ -168,27 +179,34 @@ func (s Source) discover(ctx context.Context, loader *dvs.Loader) (*Found, error
 	return found, nil
 }
 
-// local finds the skills in a directory, which is one itself or has them below it.
+// local finds the skills in a directory, which is one itself or has them below it. What cannot be read
+// there is a finding.
 func (s Source) local(loader *dvs.Loader) (*Found, error) {
 	found := &Found{}
-	root := os.DirFS(filepath.FromSlash(s.text))
-	err := fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
+	top := s.path()
+	leaveOut := func(name string, err error) {
+		found.Findings = append(found.Findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: lookleap.CodeOf(err),
+			Message: "a skill is left out: " + err.Error(), Position: lookleap.Position{Path: name}})
+	}
+	err := fs.WalkDir(os.DirFS(top), ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
-		case err != nil:
+		case err != nil && name == ".":
 			return err
+		case err != nil:
+			leaveOut(name, failed("", "the directory cannot be read", err))
+			return fs.SkipDir
 		case d.IsDir() && (d.Name() == ".git" || d.Name() == "node_modules"):
 			return fs.SkipDir
 		case d.IsDir() || d.Name() != dvs.EntryFile:
 			return nil
 		}
-		content, err := readEntry(root, name)
-		if err != nil {
-			return err
+		var meta *dvs.Metadata
+		content, err := readEntry(filepath.Join(top, filepath.FromSlash(name)))
+		if err == nil {
+			meta, _, err = dvs.ParseMetadata(content, dvs.Lenient, dvs.Limits{})
 		}
-		meta, _, err := dvs.ParseMetadata(content, dvs.Lenient, dvs.Limits{})
 		if err != nil {
-			found.Findings = append(found.Findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: lookleap.CodeOf(err),
-				Message: "a skill is left out: " + err.Error(), Position: lookleap.Position{Path: name}})
+			leaveOut(name, err)
 			return nil
 		}
 		directory := strings.TrimPrefix(path.Dir("/"+name), "/")
@@ -204,13 +222,17 @@ func (s Source) local(loader *dvs.Loader) (*Found, error) {
 // maxEntry bounds a SKILL.md that is listed, in bytes. The rest is not read.
 const maxEntry = 1 << 20
 
-func readEntry(root fs.FS, name string) ([]byte, error) {
-	f, err := root.Open(name)
+func readEntry(path string) ([]byte, error) {
+	f, err := filestore.OpenRegular(path)
 	if err != nil {
-		return nil, err
+		return nil, failed("", "the file cannot be read", err)
 	}
 	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, maxEntry))
+	content, err := io.ReadAll(io.LimitReader(f, maxEntry))
+	if err != nil {
+		return nil, failed("", "the file cannot be read", err)
+	}
+	return content, nil
 }
 
 // Skill is a skill that may be installed: its files as they were published, and what the lockfile says
@@ -277,6 +299,11 @@ func (s *Skill) verifySignature(now time.Time) {
 	if err != nil {
 		return
 	}
+	if loose := signature.LeftOut(); loose != "" { // anyone may have put it there
+		s.Findings = append(s.Findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: modelsig.CodeFileNotSigned,
+			Message: "the skill counts as unsigned, because the signer left this file out", Position: lookleap.Position{Path: loose}})
+		return
+	}
 	s.Signature, s.Entry.Installed.Signer = signature, signature.Fingerprint()
 	for _, name := range signature.Uncovered {
 		s.Findings = append(s.Findings, lookleap.Finding{Severity: lookleap.SeverityInfo, Code: modelsig.CodeFileNotSigned,
@@ -286,7 +313,7 @@ func (s *Skill) verifySignature(now time.Time) {
 
 // loadLocal reads a skill from a local directory.
 func (c Candidate) loadLocal() (*Skill, error) {
-	directory := filepath.Join(filepath.FromSlash(c.source.text), filepath.FromSlash(c.Directory))
+	directory := filepath.Join(c.source.path(), filepath.FromSlash(c.Directory))
 	files, err := dvs.ReadSkillDir(os.DirFS(directory), dvs.Limits{})
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package install_test
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -73,6 +74,17 @@ func TestSigner(t *testing.T) {
 				t.Errorf("got %v", err)
 			}
 			w.ok()
+		})
+	}
+	for name, code := range map[string]lookleap.Code{".github/setup.sh": install.CodeSignerChanged, ".gitignore": ""} {
+		t.Run("without-a-file/"+strings.ReplaceAll(name, "/", "-"), func(t *testing.T) {
+			w := newWorld(t)
+			publish(w, "", ada)
+			w.mustAdd("example-org/skills", "refund", install.Options{Agents: []string{"codex"}})
+			w.repo.Commit(map[string]string{"skills/refund/" + name: "#!/bin/sh\n"}) // the signer ignores it
+			if _, err := w.add("example-org/skills", "refund", install.Options{}); (err == nil) != (code == "") || err != nil && lookleap.CodeOf(err) != code {
+				t.Errorf("got %v", err)
+			}
 		})
 	}
 	t.Run("the-first-signature", func(t *testing.T) {
@@ -178,6 +190,61 @@ func TestLocalSources(t *testing.T) {
 			defer u.Close()
 			if newer, err := u.Newest(t.Context(), &r.Entry); newer != nil || err != nil || len(w.code.Asked) > 0 {
 				t.Errorf("%v, %v, asked %v", newer, err, w.code.Asked)
+			}
+		})
+	}
+}
+
+// TestLocalSourceLeavesOut: what cannot be read in a directory hides no other skill, and is never waited for.
+func TestLocalSourceLeavesOut(t *testing.T) {
+	for name, spoil := range map[string]func(t *testing.T, dir string){
+		"a-dangling-link": func(t *testing.T, dir string) { symlink(t, "nowhere", filepath.Join(dir, "SKILL.md")) },
+		"a-pipe":          func(t *testing.T, dir string) { makePipe(t, filepath.Join(dir, "SKILL.md")) },
+		"a-directory-of-others": func(t *testing.T, dir string) {
+			chmod(t, dir, 0)
+			t.Cleanup(func() { chmod(t, dir, 0o755) })
+			if _, err := os.ReadDir(dir); err == nil {
+				t.Skip("this user may read every directory")
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			dir := t.TempDir()
+			write(t, filepath.Join(dir, "mine/SKILL.md"), "---\nname: mine\ndescription: Mine.\n---\nDo it.\n")
+			mkdir(t, filepath.Join(dir, "bad"))
+			spoil(t, filepath.Join(dir, "bad"))
+			from, err := install.ParseSource(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found, err := from.Find(t.Context(), w.loader())
+			if err != nil || len(found.Skills) != 1 || len(found.Findings) != 1 || found.Findings[0].Code != lookleap.CodeIO {
+				t.Errorf("%+v, %v", found, err)
+			}
+		})
+	}
+}
+
+// TestParseMigration: what says that it is on a code host is never a local directory, for which no one is asked.
+func TestParseMigration(t *testing.T) {
+	for name, c := range map[string]struct{ entry, want string }{
+		"github":       {`"source": "a/b", "sourceType": "github", "skillPath": "skills/x/SKILL.md", "ref": "v1"`, "a/b/skills/x@v1"},
+		"github-dots":  {`"source": "./evil", "sourceType": "github"`, ""},
+		"github-above": {`"source": "../evil", "sourceType": "github", "skillPath": "x/SKILL.md"`, ""},
+		"github-root":  {`"source": "/tmp/evil", "sourceType": "github"`, ""},
+		"gitlab":       {`"source": "g/r", "sourceType": "gitlab"`, "https://gitlab.com/g/r"},
+		"gitlab-dots":  {`"source": "g/r", "sourceUrl": "./evil", "sourceType": "gitlab"`, ""},
+		"git-root":     {`"source": "/tmp/evil", "sourceType": "git"`, ""},
+		"local":        {`"source": "./mine", "sourceType": "local"`, "./mine"},
+		"a-package":    {`"source": "x", "sourceType": "node_modules"`, ""},
+		"well-known":   {`"source": "wellknown/example.com", "sourceType": "well-known"`, "https://example.com"},
+		"a-local-site": {`"source": "x", "sourceUrl": "/tmp/evil", "sourceType": "well-known"`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			all, err := install.ParseMigration([]byte(`{"version": 1, "skills": {"x": {` + c.entry + `}}}`))
+			if err != nil || len(all) != 1 || all[0].Source != c.want {
+				t.Errorf("got %+v, %v", all, err)
 			}
 		})
 	}

@@ -21,9 +21,10 @@ type Synced struct {
 
 // Sync installs what the lockfile says, and nothing else: each file with the locked digest. It takes
 // files from the store, and those that are missing there from where they came: of a repository the
-// archive of the locked commit, of a local directory what is there still. The user is not asked; the policies and feeds of the loader still count. The loader is
-// made when it is needed: from options that have the lockfile. A directory that a user changed is an
-// error, unless force is set.
+// archive of the locked commit, of a local directory what is there still. The user is not asked; the
+// policies and feeds of the loader still count, also for files of the store. The loader is made when it is
+// needed: from options that have the lockfile. A directory that a user changed is an error, unless force is
+// set.
 func (p *Place) Sync(ctx context.Context, loader func(*dvs.Lockfile) (*dvs.Loader, error), force bool, names ...string) ([]Synced, error) {
 	var all []Synced
 	err := p.change(ctx, func(lock *dvs.Lockfile) error {
@@ -49,7 +50,7 @@ type syncer struct {
 	lock      *dvs.Lockfile
 	newLoader func(*dvs.Lockfile) (*dvs.Loader, error)
 
-	loader       *dvs.Loader                // nil until a request is needed
+	loader       *dvs.Loader                // nil until a skill has to be restored
 	repositories map[string]*dvs.Repository // that were read, by URL and commit
 }
 
@@ -57,6 +58,14 @@ func (s *syncer) close() {
 	for _, r := range s.repositories {
 		_ = r.Close() // only a temporary file is left
 	}
+}
+
+// ready makes the loader, once.
+func (s *syncer) ready() (err error) {
+	if s.loader == nil {
+		s.loader, err = s.newLoader(s.lock)
+	}
+	return err
 }
 
 func (s *syncer) restore(ctx context.Context, skill *dvs.LockedSkill, force bool) (written, replaced []string, err error) {
@@ -74,11 +83,19 @@ func (s *syncer) restore(ctx context.Context, skill *dvs.LockedSkill, force bool
 	if len(wrong) == 0 {
 		return nil, nil, nil
 	}
-	if replaced, err = s.place.mayWrite(wrong, force, skill); err != nil {
+	if replaced, err = s.place.mayWrite(s.lock, wrong, force, skill); err != nil {
 		return nil, nil, err
 	}
 	files, ok := s.place.Store.files(skill)
-	if !ok {
+	switch {
+	case ok && skill.URL != "": // a local directory is no publisher's
+		if err := s.ready(); err != nil {
+			return nil, nil, err
+		}
+		if err := s.loader.CheckLocked(ctx, skill, files); err != nil {
+			return nil, nil, err
+		}
+	case !ok:
 		if files, err = s.fetch(ctx, skill); err != nil {
 			return nil, nil, err
 		}
@@ -103,11 +120,8 @@ func (s *syncer) fetch(ctx context.Context, skill *dvs.LockedSkill) (map[string]
 		}
 		return files, nil
 	}
-	if s.loader == nil {
-		var err error
-		if s.loader, err = s.newLoader(s.lock); err != nil {
-			return nil, err
-		}
+	if err := s.ready(); err != nil {
+		return nil, err
 	}
 	loaded, err := s.load(ctx, skill)
 	if err != nil {

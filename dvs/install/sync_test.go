@@ -49,6 +49,9 @@ func TestVerify(t *testing.T) {
 			if name == "line-ends" && !strings.Contains(checks[0].Findings[0].Message, "only line ends differ") {
 				t.Errorf("got %v", checks[0].Findings)
 			}
+			if strings.HasSuffix(name, "executable") && !strings.Contains(checks[0].Findings[0].Fix, "--force") {
+				t.Errorf("the fix does not work: %v", checks[0].Findings)
+			}
 			// The lockfile brings all of it back, from the store, without a request.
 			w.net.Site("github.com").Status("*", 500)
 			synced, err := w.place.Sync(t.Context(), w.frozen, true)
@@ -62,6 +65,37 @@ func TestVerify(t *testing.T) {
 				if test.code != dvs.CodeLockMissing && s.Entry.Directory == "refund" && !slices.Contains(s.Replaced, w.path(test.path)) {
 					t.Errorf("replaced %q, and says %q", test.path, s.Replaced)
 				}
+			}
+			w.ok()
+		})
+	}
+}
+
+func TestUnlisted(t *testing.T) {
+	w := newWorld(t)
+	w.mustAdd("example-org/skills", "refund", install.Options{Agents: []string{"claude-code", "codex"}})
+	write(t, w.path(".agents/skills/.lookleap-partial-new-x/SKILL.md"), refund)
+	write(t, w.path(".agents/skills/notes/x.md"), "x")
+	mkdir(t, w.path(".factory"))
+	symlink(t, "../.agents/skills", w.path(".factory/skills")) // of another agent
+	write(t, w.path(".kiro"), "a file")
+	for name, want := range map[string]string{"none": "", "copied": ".claude/skills/mine", "linked": ".claude/skills/mine"} {
+		t.Run(name, func(t *testing.T) {
+			remove(t, w.path(".claude/skills/mine"))
+			switch name {
+			case "copied":
+				write(t, w.path(".claude/skills/mine/SKILL.md"), refund)
+			case "linked":
+				write(t, w.path("elsewhere/SKILL.md"), refund)
+				symlink(t, "../../elsewhere", w.path(".claude/skills/mine"))
+			}
+			found, err := w.place.Unlisted()
+			var paths []string
+			for _, f := range found {
+				paths = append(paths, f.Path)
+			}
+			if err != nil || strings.Join(paths, " ") != want || len(found) > 0 && (found[0].Severity != lookleap.SeverityInfo || found[0].Code != dvs.CodeNotLocked) {
+				t.Errorf("got %v, %v", found, err)
 			}
 			w.ok()
 		})
@@ -93,6 +127,16 @@ func TestSync(t *testing.T) {
 		}
 		if len(w.asked) > 0 || len(w.code.Asked) != 2 {
 			t.Errorf("asked the user %v, the code host %v", w.asked, w.code.Asked)
+		}
+		w.ok()
+	})
+	t.Run("a-checkout-with-links-alone", func(t *testing.T) {
+		w := newWorld(t)
+		w.mustAdd("example-org/skills", "ship", install.Options{Agents: []string{"claude-code"}})
+		remove(t, w.path(".agents")) // it is in .gitignore
+		synced, err := w.place.Sync(t.Context(), w.frozen, false)
+		if err != nil || synced[0].Err != nil {
+			t.Error(synced, err)
 		}
 		w.ok()
 	})
@@ -158,17 +202,34 @@ func TestSync(t *testing.T) {
 			t.Errorf("%v, %v", synced, err)
 		}
 	})
-	t.Run("the-policy-counts", func(t *testing.T) {
-		w := newWorld(t)
-		w.mustAdd("example-org/skills", "ship", install.Options{Agents: []string{"codex"}})
-		remove(t, w.path(".agents"))
-		w.place.Store = ""
-		w.options.Policies = []*dvs.Policy{{Deny: []string{"https://github.com/example-org/"}}}
-		synced, err := w.place.Sync(t.Context(), w.frozen, false)
-		if err != nil || lookleap.CodeOf(synced[0].Err) != dvs.CodePolicyDenied {
-			t.Errorf("%v, %v", synced, err)
+	for name, c := range map[string]struct {
+		policy dvs.Policy
+		code   lookleap.Code
+	}{
+		"denied":       {dvs.Policy{Deny: []string{"https://github.com/example-org/"}}, dvs.CodePolicyDenied},
+		"not-allowed":  {dvs.Policy{Allow: []string{"https://github.com/other/"}}, dvs.CodePolicyDenied},
+		"allowed":      {dvs.Policy{Allow: []string{"https://github.com/example-org/"}}, ""},
+		"pinned-only":  {dvs.Policy{PinnedOnly: true}, dvs.CodePolicyDenied},
+		"not-signed":   {dvs.Policy{Signers: []dvs.PolicySigner{{Root: "https://github.com/example-org/", Signer: "sha256:" + strings.Repeat("0", 64)}}}, dvs.CodePolicyDenied},
+		"other-signer": {dvs.Policy{Signers: []dvs.PolicySigner{{Root: "https://github.com/other/", Signer: "sha256:" + strings.Repeat("0", 64)}}}, ""},
+	} {
+		for from, store := range map[string]func(*world) install.Store{
+			"from-the-store":      func(w *world) install.Store { return w.place.Store },
+			"from-the-repository": func(*world) install.Store { return "" },
+		} {
+			t.Run("the-policy-counts/"+name+"/"+from, func(t *testing.T) {
+				w := newWorld(t)
+				w.mustAdd("example-org/skills", "ship", install.Options{Agents: []string{"codex"}})
+				remove(t, w.path(".agents"))
+				w.place.Store = store(w)
+				w.options.Policies = []*dvs.Policy{&c.policy}
+				synced, err := w.place.Sync(t.Context(), w.frozen, false)
+				if err != nil || (synced[0].Err == nil) != (c.code == "") || c.code != "" && lookleap.CodeOf(synced[0].Err) != c.code {
+					t.Errorf("%v, %v", synced, err)
+				}
+			})
 		}
-	})
+	}
 }
 
 func TestUpdate(t *testing.T) {

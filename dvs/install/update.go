@@ -10,6 +10,8 @@ import (
 
 // Updater finds newer versions of installed skills. It asks each source once. Close it.
 type Updater struct {
+	Dir string // of the lockfile, to which local sources are relative; "": the working directory
+
 	loader *dvs.Loader
 	tips   map[string]dvs.Tip // of repositories, by source
 	found  map[string]*Found  // by source
@@ -17,7 +19,7 @@ type Updater struct {
 
 // NewUpdater returns an updater that uses a loader.
 func NewUpdater(loader *dvs.Loader) *Updater {
-	return &Updater{loader, map[string]dvs.Tip{}, map[string]*Found{}}
+	return &Updater{loader: loader, tips: map[string]dvs.Tip{}, found: map[string]*Found{}}
 }
 
 // Close closes the sources that were read.
@@ -44,6 +46,7 @@ func (u *Updater) Newest(ctx context.Context, s *dvs.LockedSkill) (*Skill, error
 	if err != nil {
 		return nil, err
 	}
+	source.base = u.Dir
 	if source.kind == repositorySource {
 		tip, ok := u.tips[source.text]
 		if !ok {

@@ -3,6 +3,7 @@ package install
 import (
 	"cmp"
 	"errors"
+	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -34,18 +35,18 @@ func (p *Place) Verify(names ...string) ([]Check, error) {
 	if err != nil {
 		return nil, err
 	}
-	checks, errs := make([]Check, len(skills)), make([]error, len(skills))
+	checks := make([]Check, len(skills))
 	var all sync.WaitGroup
 	var next atomic.Int64
 	for range min(runtime.GOMAXPROCS(0), len(skills)) { // reading many small files is work for all processors
 		all.Go(func() {
 			for i := int(next.Add(1)) - 1; i < len(skills); i = int(next.Add(1)) - 1 {
-				checks[i], errs[i] = p.check(skills[i])
+				checks[i] = p.check(skills[i])
 			}
 		})
 	}
 	all.Wait()
-	return checks, errors.Join(errs...)
+	return checks, nil
 }
 
 // chosen returns the installed skills with these names, or all.
@@ -67,11 +68,12 @@ func chosen(lock *dvs.Lockfile, names []string) (all []*dvs.LockedSkill, err err
 	return all, nil
 }
 
-func (p *Place) check(s *dvs.LockedSkill) (Check, error) {
+func (p *Place) check(s *dvs.LockedSkill) Check {
 	c := Check{Entry: *s}
 	spots, err := p.spots(s)
-	if err != nil {
-		return c, err
+	var e *lookleap.Error
+	if errors.As(err, &e) {
+		c.Findings = append(c.Findings, changed(e.Code, "", e.Subject+": "+e.Message, e.Fix))
 	}
 	for _, at := range spots {
 		c.Paths = append(c.Paths, at.path)
@@ -84,7 +86,52 @@ func (p *Place) check(s *dvs.LockedSkill) (Check, error) {
 			c.Findings = append(c.Findings, f)
 		}
 	}
-	return c, nil
+	return c
+}
+
+// Unlisted returns a finding for each skill in the folders of agents that the lockfile does not have, for
+// example one that was copied there by hand. Agents use them too. It opens no file.
+func (p *Place) Unlisted() ([]lookleap.Finding, error) {
+	lock, err := p.Lock()
+	if err != nil {
+		return nil, err
+	}
+	seen := map[string]bool{} // by real path
+	for i := range lock.Skills {
+		if lock.Skills[i].Installed == nil {
+			continue
+		}
+		spots, _ := p.spots(&lock.Skills[i]) // check reports an agent that is not known
+		for _, at := range spots {
+			seen[realPath(at.path)] = true
+		}
+	}
+	var all []lookleap.Finding
+	for _, folder := range p.Folders() {
+		entries, err := os.ReadDir(folder)
+		if info, bad := os.Stat(folder); err != nil && bad == nil && info.IsDir() {
+			return nil, failed(folder, "the folder cannot be read", err)
+		}
+		for _, e := range entries {
+			at := filepath.Join(folder, e.Name())
+			real := realPath(at)
+			if !exists(filepath.Join(at, dvs.EntryFile)) || seen[real] || strings.HasPrefix(e.Name(), partial) {
+				continue
+			}
+			seen[real] = true
+			all = append(all, lookleap.Finding{Severity: lookleap.SeverityInfo, Code: dvs.CodeNotLocked,
+				Message: "the skill is in a folder of agents and not in the lockfile", Position: lookleap.Position{Path: p.relative(at)}})
+		}
+	}
+	return all, nil
+}
+
+// realPath returns a path without links, as far as it can be read.
+func realPath(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
 }
 
 // relative returns a path below the place as reports show it.

@@ -23,7 +23,6 @@ func write(at string, skill *dvs.LockedSkill, files map[string][]byte) error {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return failed(at, "the skill cannot be written", err)
 	}
-	removeLeftovers(folder)
 	root, err := os.OpenRoot(folder)
 	if err != nil {
 		return failed(at, "the skill cannot be written", err)
@@ -69,20 +68,37 @@ func writeFiles(root *os.Root, dir string, skill *dvs.LockedSkill, files map[str
 	return nil
 }
 
-// removeLeftovers removes what a process left that was killed. Only one process writes at a time.
-func removeLeftovers(folder string) {
+// removeLeftovers removes from a folder what a process left that was killed. Only one process writes at a
+// time. A directory that had no successor yet is restored if it is as the lockfile says.
+func (p *Place) removeLeftovers(lock *dvs.Lockfile, folder string) {
 	entries, _ := os.ReadDir(folder)
 	for _, e := range entries {
-		if rest, old := strings.CutPrefix(e.Name(), partial+"old-"); old {
-			if _, err := os.Lstat(filepath.Join(folder, rest)); errors.Is(err, fs.ErrNotExist) {
-				_ = os.Rename(filepath.Join(folder, e.Name()), filepath.Join(folder, rest)) // it had no successor yet
+		if !strings.HasPrefix(e.Name(), partial) {
+			continue
+		}
+		at := filepath.Join(folder, e.Name())
+		if name, old := strings.CutPrefix(e.Name(), partial+"old-"); old && p.isLocked(lock, at, filepath.Join(folder, name)) {
+			if _, err := os.Lstat(filepath.Join(folder, name)); errors.Is(err, fs.ErrNotExist) {
+				_ = os.Rename(at, filepath.Join(folder, name))
 				continue
 			}
 		}
-		if strings.HasPrefix(e.Name(), partial) {
-			_ = os.RemoveAll(filepath.Join(folder, e.Name()))
-		}
+		_ = os.RemoveAll(at)
 	}
+}
+
+// isLocked reports whether a directory has the files that the lockfile has for another one.
+func (p *Place) isLocked(lock *dvs.Lockfile, at, other string) bool {
+	for i := range lock.Skills {
+		s := &lock.Skills[i]
+		if s.Installed == nil || s.Directory != filepath.Base(other) {
+			continue
+		}
+		spots, _ := p.spots(s) // of an agent that is not known, nothing is
+		return slices.ContainsFunc(spots, func(o spot) bool { return sameSpot(o, spot{path: other}) }) &&
+			look(spot{path: at}, s).isAsLocked()
+	}
+	return false
 }
 
 // link makes a link to the directory of a skill, or a copy where links do not work.
@@ -158,7 +174,7 @@ func look(at spot, skill *dvs.LockedSkill) state {
 				if f.Executable {
 					word = "may not be run, and the lockfile says that it may"
 				}
-				changes = append(changes, changed(dvs.CodeDigestMismatch, f.Path, "the file "+word, "lookleap skill sync restores it"))
+				changes = append(changes, changed(dvs.CodeDigestMismatch, f.Path, "the file "+word, "lookleap skill sync --force restores it"))
 			}
 		}
 	}
@@ -171,15 +187,29 @@ func leadsTo(link, directory string) bool {
 		return true
 	}
 	target, err := os.Readlink(link)
-	above, err2 := filepath.EvalSymlinks(filepath.Dir(link))
-	other, err3 := filepath.EvalSymlinks(filepath.Dir(directory))
-	if errors.Join(err, err2, err3) != nil {
+	if err != nil {
 		return false
 	}
 	if !filepath.IsAbs(target) {
+		above, err := filepath.EvalSymlinks(filepath.Dir(link))
+		if err != nil {
+			return false
+		}
 		target = filepath.Join(above, target)
 	}
-	return filepath.Clean(target) == filepath.Join(other, filepath.Base(directory))
+	return existingPart(target) == existingPart(directory)
+}
+
+// existingPart returns a path in which the part that exists has no links. The rest, of which a checkout has
+// nothing yet, stays as it is.
+func existingPart(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	if _, err := os.Lstat(path); err == nil || filepath.Dir(path) == path {
+		return path // a link that leads nowhere
+	}
+	return filepath.Join(existingPart(filepath.Dir(path)), filepath.Base(path))
 }
 
 func changed(code lookleap.Code, file, message, fix string) lookleap.Finding {

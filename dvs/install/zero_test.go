@@ -18,6 +18,6 @@ func TestZeroValues(t *testing.T) {
 		reflect.TypeFor[install.Updater](), reflect.TypeFor[install.Wanted](),
 	}, map[string]any{
 		"Agents": install.Agents, "Credentials": install.Credentials, "DefaultStore": install.DefaultStore, "Find": install.Find, "FindAgent": install.FindAgent,
-		"NewUpdater": install.NewUpdater, "Open": install.Open, "ParseMigration": install.ParseMigration, "ParseSource": install.ParseSource, "WriteLock": install.WriteLock,
+		"NewUpdater": install.NewUpdater, "Open": install.Open, "OpenNearest": install.OpenNearest, "ParseMigration": install.ParseMigration, "ParseSource": install.ParseSource, "WriteLock": install.WriteLock,
 	})
 }

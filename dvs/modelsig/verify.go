@@ -163,3 +163,17 @@ func (s *Signature) Fingerprint() string {
 	}
 	return s.Key
 }
+
+// LeftOut returns a file that the signer left out and that has something to say to an agent, or "": all but
+// .gitignore and .gitattributes, which only git reads.
+func (s *Signature) LeftOut() string {
+	if s == nil {
+		return ""
+	}
+	for _, name := range s.Uncovered {
+		if name != ".gitignore" && name != ".gitattributes" {
+			return name
+		}
+	}
+	return ""
+}
