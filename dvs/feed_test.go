@@ -68,6 +68,38 @@ func marshal(t *testing.T, v any) []byte {
 	return data
 }
 
+// TestFeedCheckLocked: files that a program has already are refused as if it had fetched them.
+func TestFeedCheckLocked(t *testing.T) {
+	files := map[string][]byte{"SKILL.md": skillText("Run scripts/x.sh.\n"), "scripts/x.sh": []byte("#!/bin/sh\n")}
+	pins := func(of []byte) *dvs.Policy {
+		return &dvs.Policy{Pins: []dvs.PolicyPin{{Skill: trustedAt, Pin: dvs.Pin{Digest: dvs.DigestOf(of)}}}}
+	}
+	for name, c := range map[string]struct {
+		kind   dvs.WithdrawalKind
+		value  string
+		policy *dvs.Policy
+		code   lookleap.Code
+	}{
+		"nothing":        {dvs.WithdrawnRoot, "another.example", &dvs.Policy{}, ""},
+		"root":           {dvs.WithdrawnRoot, "shop.example", &dvs.Policy{}, dvs.CodeWithdrawn},
+		"skill":          {dvs.WithdrawnSkill, trustedAt, &dvs.Policy{}, dvs.CodeWithdrawn},
+		"digest":         {dvs.WithdrawnDigest, dvs.DigestOf(files["scripts/x.sh"]).String(), &dvs.Policy{}, dvs.CodeWithdrawn},
+		"pinned":         {dvs.WithdrawnRoot, "another.example", pins(files["SKILL.md"]), ""},
+		"pinned-another": {dvs.WithdrawnRoot, "another.example", pins([]byte("x")), dvs.CodePolicyDenied},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newFeedWorld(t)
+			w.withdraw(c.kind, c.value)
+			w.options.Policies = []*dvs.Policy{c.policy}
+			locked := &dvs.LockedSkill{URL: trustedAt, Root: "https://shop.example/", Directory: "x"}
+			err := w.process(w.options).CheckLocked(t.Context(), locked, files)
+			if (err == nil) != (c.code == "") || err != nil && lookleap.CodeOf(err) != c.code {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
 // TestFeedWithdraws withdraws what three processes use. Each refuses within a minute after one
 // of them has seen it, and only one of them asks the feed.
 func TestFeedWithdraws(t *testing.T) {

@@ -140,7 +140,8 @@ func (r *Repository) Skill(directory string) (Listing, error) {
 	if err != nil {
 		return Listing{}, err
 	}
-	content, err := r.tree.readStart(file, r.loader.limits.Skill, maxFrontmatter+catalogueRead) // the text is read when it is loaded
+	// The rest is read when the skill is loaded.
+	content, err := r.tree.readStart(file, r.loader.limits.Skill, maxFrontmatter+catalogueRead)
 	if err != nil {
 		return Listing{}, err
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -152,6 +151,14 @@ func (in *installer) update(ctx context.Context, args []string) error {
 	if err != nil {
 		return in.s.show(in.place.LockPath(), refuse(err))
 	}
+	named := map[string]bool{} // by directory
+	for _, name := range args {
+		e, err := install.Find(lock, name)
+		if err != nil {
+			return in.s.show(name, refuse(err))
+		}
+		named[e.Directory] = true
+	}
 	loader, err := in.loader(nil)
 	if err != nil {
 		return err
@@ -162,17 +169,13 @@ func (in *installer) update(ctx context.Context, args []string) error {
 	shown := 0
 	for i := range lock.Skills {
 		e := &lock.Skills[i]
-		if e.Installed == nil || len(args) > 0 && !slices.Contains(args, e.Directory) &&
-			!slices.Contains(args, e.Installed.Name) {
+		if e.Installed == nil || len(args) > 0 && !named[e.Directory] {
 			continue
 		}
 		shown++
 		if err := errors.Join(in.s.show(e.Directory, in.updateOne(ctx, newer, e)), ctx.Err()); err != nil {
 			return err
 		}
-	}
-	if shown == 0 && len(args) > 0 {
-		return usagef("no skill of this name is installed here")
 	}
 	return in.nothing(shown)
 }

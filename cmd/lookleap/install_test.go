@@ -197,6 +197,21 @@ func TestSkillInstall(t *testing.T) {
 			t.Errorf("got\n%s", out)
 		}
 	})
+	t.Run("update-by-name", func(t *testing.T) {
+		w := newWorkshop(t)
+		w.must("add", "example-org/skills", "--all", "--agent", "claude-code", "--root", owner, "--yes")
+		lock, err := os.ReadFile("skills.lock")
+		if err != nil {
+			t.Fatal(err)
+		}
+		writeFile(t, "skills.lock", strings.Replace(string(lock), `"name": "refund"`, `"name": "ship"`, 1))
+		if out := w.must("update", "ship", "--root", owner); strings.Contains(out, "refund") {
+			t.Errorf("got\n%s", out)
+		}
+		if exit, out := w.run("update", "none", "--root", owner); exit != exitRefused || !strings.Contains(out, "no skill of this name") {
+			t.Errorf("%d\n%s", exit, out)
+		}
+	})
 	t.Run("yes-is-not-for-strangers", func(t *testing.T) {
 		w := newWorkshop(t)
 		exit, out := w.run("add", "example-org/skills", "--all", "--yes")

@@ -18,7 +18,7 @@ const MigrationFile = "skills-lock.json"
 // Wanted is a skill that a lockfile of the npm package skills names.
 type Wanted struct {
 	Name   string
-	Source string // for ParseSource; "": it came from a place that this package does not know, or from another one than it says
+	Source string // for ParseSource; "": it came from a place that is not known here, or that is no repository
 }
 
 // ParseMigration reads a skills-lock.json, to add the skills in it once: it says from where they are, and
