@@ -4,12 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/contrib/gate"
 	"github.com/lookleap/lookleap/contrib/internal/adapter"
+	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
 // GateOptions are the options of [Gate].
@@ -249,12 +251,18 @@ func runOnServer(ctx context.Context, approved gate.Call) ([]byte, error) {
 	return json.Marshal(c.result)
 }
 
-// answer is what the client gets: the result of the tool, that of its first run, or the error.
+// answer is what the client gets: the result of the tool, with a note if something failed after it, that
+// of its first run, or the error.
 func (c *gatedCall) answer(r gate.Result, err error) *mcp.CallToolResult {
 	out := newResult[mcp.CallToolResult](c.call.Session, "complete")
 	switch {
-	case c.result != nil && err == nil:
+	case c.result != nil:
 		*out = *c.result
+		if err != nil { // it came after the call, which must not look as if it was not done
+			note := "(lookleap: the call was done, and this is its result. Then this failed: " + plaintext.Clip(plaintext.Line(err.Error()), 500) + ")"
+			out.Content = append(slices.Clone(out.Content), &mcp.TextContent{Text: note})
+			err = nil
+		}
 	case errors.Is(err, lookleap.ErrAlreadyDone) && json.Unmarshal(r.Output, out) == nil:
 	default:
 		out.Content, out.IsError = []mcp.Content{&mcp.TextContent{Text: adapter.GateText(r, err)}}, err != nil

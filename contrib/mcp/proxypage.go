@@ -39,7 +39,10 @@ func (p *proxy) askOnPage(ctx context.Context, c *gatedCall, pending *lookleap.P
 	result, err := c.resume(ctx, decided.State, decided.Decision)
 	// The plan is spent, or can no longer be resumed: another call is another question.
 	forget := context.WithoutCancel(ctx)
-	return result, errors.Join(err, p.options.Store.Delete(forget, key), p.options.Page.Forget(forget, decided.ID))
+	if failed := errors.Join(p.options.Store.Delete(forget, key), p.options.Page.Forget(forget, decided.ID)); err == nil && c.result == nil {
+		err = failed
+	}
+	return result, err
 }
 
 // decision waits for the decision about a plan, but not for long.
