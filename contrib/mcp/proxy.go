@@ -58,6 +58,7 @@ type proxy struct {
 	source  string // the host that stands for the server in questions
 	pins    pins
 	record  recorder
+	url     endpoint
 	session *mcp.ClientSession
 	client  *mcp.Client
 	server  atomic.Pointer[mcp.Server] // nil until the upstream server is connected
@@ -84,6 +85,7 @@ func NewProxy(ctx context.Context, upstream mcp.Transport, g *gate.Gate, o Proxy
 	}
 	o.Wait, o.Timeout = cmp.Or(o.Wait, 20*time.Second), cmp.Or(o.Timeout, 10*time.Minute)
 	p := &proxy{options: o, gate: g, source: o.Server + ".mcp.alt", pins: pins{o.Store, o.Server}, record: recorder{to: o.Record}}
+	p.url = endpointOf(upstream)
 	if err := p.connect(ctx, upstream); err != nil {
 		return nil, err
 	}
@@ -122,7 +124,7 @@ func (p *proxy) connect(ctx context.Context, upstream mcp.Transport) (err error)
 		}()
 		err = limited.Err()
 	}
-	if err != nil {
+	if err = p.url.strip(err); err != nil {
 		return &lookleap.Error{Code: lookleap.CodeUnreachable, Subject: "MCP server " + p.options.Server,
 			Message: "it does not start: " + plaintext.Clip(err.Error(), 500), Fix: "run its command alone, and see what it prints", Err: err}
 	}
@@ -263,32 +265,42 @@ func (p *proxy) call(ctx context.Context, c *gatedCall, request *mcp.CallToolReq
 	defer stop()
 	result, err := p.session.CallTool(ctx, params)
 	out := newResult[mcp.CallToolResult](request.Session, "complete")
-	var answered *jsonrpc.Error
-	switch {
-	case err == nil:
+	if err == nil {
 		return boundResult(out, result), nil
-	case !errors.Is(err, mcp.ErrConnectionClosed) && errors.As(err, &answered):
+	}
+	if answered := answerOf(err); answered != nil {
 		out.IsError = true
-		out.Content = []mcp.Content{&mcp.TextContent{Text: "The server answered with an error: " + plaintext.Quote(answered.Message, 1000)}}
+		out.Content = []mcp.Content{&mcp.TextContent{Text: "The server answered with an error: " + p.url.quote(answered.Message, 1000)}}
 		return out, nil
 	}
+	err = p.url.strip(err)
 	return nil, coded.Attach(lookleap.ErrInDoubt, &lookleap.Error{Code: lookleap.CodeOf(err), Subject: "MCP server " + p.options.Server,
 		Message: "it did not answer, so whether the call had an effect is not known: " + plaintext.Clip(err.Error(), 300),
 		Fix:     "let the user look before the call is repeated", Err: err})
 }
 
+// answerOf returns the error that the server answered with, or nil. The SDK gives its own failures, such as
+// those of HTTP, the form of an answer: -32003 and -32004 for a connection that closes, and -32005 for a
+// request that the transport did not pass on, or of which it did not get the answer.
+func answerOf(err error) *jsonrpc.Error {
+	var answered *jsonrpc.Error
+	if errors.Is(err, mcp.ErrConnectionClosed) || !errors.As(err, &answered) || -32005 <= answered.Code && answered.Code <= -32003 {
+		return nil
+	}
+	return answered
+}
+
 // failed returns an error of the server as one that names it and quotes its words.
 func (p *proxy) failed(err error) error {
-	var answered *jsonrpc.Error
-	switch {
+	switch answered := answerOf(err); {
 	case err == nil:
 		return nil
 	case errors.Is(err, mcp.ErrConnectionClosed):
 		return fmt.Errorf("the MCP server %s has ended: connect it again", p.options.Server)
-	case errors.As(err, &answered):
-		return &jsonrpc.Error{Code: answered.Code, Message: "the MCP server " + p.options.Server + " says: " + plaintext.Quote(answered.Message, 500)}
+	case answered != nil:
+		return &jsonrpc.Error{Code: answered.Code, Message: "the MCP server " + p.options.Server + " says: " + p.url.quote(answered.Message, 500)}
 	}
-	return fmt.Errorf("the MCP server %s did not answer: %s", p.options.Server, plaintext.Line(plaintext.Clip(err.Error(), 500)))
+	return fmt.Errorf("the MCP server %s did not answer: %s", p.options.Server, plaintext.Line(plaintext.Clip(p.url.strip(err).Error(), 500)))
 }
 
 // tools returns the tools that the server lists now.

@@ -127,7 +127,9 @@ func parseProxy(args []string, stderr io.Writer) (o proxyOptions, err error) {
 func label(name, url string, command []string) string {
 	if name == "" && url != "" {
 		_, name, _ = strings.Cut(url, "://")
-		name, _, _ = strings.Cut(name, "/")
+		if end := strings.IndexAny(name, "/?#"); end >= 0 { // a query may have a key
+			name = name[:end]
+		}
 	}
 	if name == "" && len(command) > 0 {
 		name = strings.TrimSuffix(filepath.Base(command[0]), filepath.Ext(command[0]))
@@ -234,7 +236,7 @@ func (o *proxyOptions) run(ctx context.Context, stderr io.Writer) error {
 	}
 	host.Prompter, host.Plans, host.Record = lookleapmcp.Prompter{}, store, log.Record
 	p := &page{prompter: asked, stderr: stderr, open: o.open}
-	server, err := lookleapmcp.NewProxy(ctx, upstream, gate.New(&host.Host, rules), lookleapmcp.ProxyOptions{
+	server, err := lookleapmcp.NewProxy(ctx, upstream.way(), gate.New(&host.Host, rules), lookleapmcp.ProxyOptions{
 		Server: o.name, Store: store, Keys: keys, TrustAnnotations: o.trustAnnotations, Page: asked,
 		Where:   func(context.Context) (string, error) { return p.where(ctx) },
 		Timeout: o.timeout, Record: record,

@@ -329,7 +329,8 @@ func TestProxyCommandLine(t *testing.T) {
 			t.Errorf("%+v, %v", o, err)
 		}
 	})
-	for given, want := range map[string]string{"https://API.example.com:8443/mcp": "api-example-com-8443", "https://例え.example/": "example", "https://---/": "server"} {
+	for given, want := range map[string]string{"https://API.example.com:8443/mcp": "api-example-com-8443", "https://例え.example/": "example", "https://---/": "server",
+		"https://key.example?api_key=SECRET": "key-example"} {
 		t.Run("accept-label-"+want, func(t *testing.T) {
 			if got := label("", given, nil); got != want {
 				t.Errorf("%s", got)

@@ -73,10 +73,19 @@ func (o *proxyOptions) upstream(stderr io.Writer) (*upstream, *hostflags.Host, e
 	}}, host, nil
 }
 
-// Connect starts the program, or connects to the URL.
+// way returns what the proxy connects to. A transport to a URL goes as it is: from it the proxy knows the
+// URL, whose query it keeps out of errors.
+func (u *upstream) way() mcp.Transport {
+	if u.closed == nil {
+		return u.Transport
+	}
+	return u
+}
+
+// Connect starts the program.
 func (u *upstream) Connect(ctx context.Context) (mcp.Connection, error) {
 	c, err := u.Transport.Connect(ctx)
-	if err != nil || u.closed == nil {
+	if err != nil {
 		return c, err
 	}
 	u.started.Store(true)
