@@ -110,8 +110,10 @@ func (p *proxy) connect(ctx context.Context, upstream mcp.Transport) (err error)
 	limited, stop := context.WithTimeout(ctx, min(p.options.Timeout, time.Minute))
 	defer stop()
 	go func() { // Connect may ignore its context while a process starts
-		session, err := p.client.Connect(limited, upstream, nil)
-		done <- outcome{session, err}
+		var o outcome
+		defer func() { done <- o }()
+		defer p.malformed(&o.err)
+		o.session, o.err = p.client.Connect(limited, upstream, nil)
 	}()
 	select {
 	case o := <-done:
@@ -305,6 +307,7 @@ func (p *proxy) failed(err error) error {
 
 // tools returns the tools that the server lists now.
 func (p *proxy) tools(ctx context.Context) (all []*mcp.Tool, err error) {
+	defer p.malformed(&err) // also for the gate, which asks before proxy.pass
 	ctx, stop := context.WithTimeout(ctx, p.options.Timeout)
 	defer stop()
 	for t, err := range p.session.Tools(ctx, nil) {

@@ -15,7 +15,8 @@ import (
 
 // pass answers requests of the client with the answers of the upstream server.
 func (p *proxy) pass(next mcp.MethodHandler) mcp.MethodHandler {
-	return func(ctx context.Context, method string, request mcp.Request) (mcp.Result, error) {
+	return func(ctx context.Context, method string, request mcp.Request) (_ mcp.Result, err error) {
+		defer p.malformed(&err)
 		switch r := request.(type) {
 		case *mcp.ListToolsRequest:
 			return p.list(ctx) // one page
