@@ -61,7 +61,7 @@ func gateServer(server *mcp.Server, g *gate.Gate, o GateOptions, hooks gateHooks
 			if o.User != nil {
 				own = g.ForUser(o.User(ctx, call))
 			}
-			return (&gatedCall{gate: own, options: o, hooks: hooks, keys: keys, next: next, call: call}).run(ctx)
+			return (&gatedCall{gate: own.WithoutTools(), options: o, hooks: hooks, keys: keys, next: next, call: call}).run(ctx)
 		}
 	})
 	return nil
@@ -69,7 +69,7 @@ func gateServer(server *mcp.Server, g *gate.Gate, o GateOptions, hooks gateHooks
 
 // gatedCall is one call of a tool of a server behind a gate.
 type gatedCall struct {
-	gate    *gate.Gate
+	gate    *gate.Gate // with the tool as this call lists it, since other calls may get another definition
 	options GateOptions
 	hooks   gateHooks
 	keys    lookleap.Keys

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -109,6 +110,48 @@ func TestGate(t *testing.T) {
 	t.Run("reject-short-key", func(t *testing.T) {
 		if err := Gate(mcp.NewServer(&mcp.Implementation{Name: "test", Version: "1"}, nil), nil, GateOptions{Keys: lookleap.Keys{[]byte("k")}}); lookleap.CodeOf(err) != lookleap.CodeUsage {
 			t.Errorf("%v", err)
+		}
+	})
+}
+
+// hookedStore calls a function before it stores a record.
+type hookedStore struct {
+	lookleap.Store
+	before func()
+}
+
+func (s *hookedStore) Put(ctx context.Context, key string, old, value []byte, until time.Time) error {
+	if before := s.before; before != nil {
+		s.before = nil
+		before()
+	}
+	return s.Store.Put(ctx, key, old, value, until)
+}
+
+// TestGateDefinitions: a server may define a tool differently for each of its users.
+func TestGateDefinitions(t *testing.T) {
+	t.Run("accept-call-while-another-user-gets-another-definition", func(t *testing.T) {
+		store := &hookedStore{Store: lookleap.NewMemoryStore()}
+		g := gate.New(&lookleap.Host{Prompter: Prompter{}, Plans: store}, gate.Options{})
+		start := func(description string, u *person) *client {
+			server := mcp.NewServer(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+			if err := Gate(server, g, GateOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			server.AddTool(&mcp.Tool{Name: "pay", Description: description, InputSchema: objectSchema},
+				func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+					return said(description), nil
+				})
+			near, far := mcp.NewInMemoryTransports()
+			if _, err := server.Connect(t.Context(), near, nil); err != nil {
+				t.Fatal(err)
+			}
+			return connect(t, far, "", u, false)
+		}
+		kim, lee := start("for kim", &person{accept: true}), start("for lee", &person{})
+		store.before = func() { lee.call("pay", map[string]any{"to": "lee"}) }
+		if r := kim.call("pay", nil); r.IsError || text(r) != "for kim" || len(lee.user.asked) != 1 {
+			t.Errorf("%s", text(r))
 		}
 	})
 }
