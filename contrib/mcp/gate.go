@@ -39,6 +39,9 @@ func Gate(server *mcp.Server, g *gate.Gate, o GateOptions) error {
 type gateHooks struct {
 	// about returns the called tool.
 	about func(ctx context.Context, c *gatedCall) (gate.Tool, error)
+	// waiting continues a call whose person, whose client cannot ask, was asked elsewhere before. Waits is
+	// false if there is none.
+	waiting func(ctx context.Context, c *gatedCall) (result gate.Result, waits bool, err error)
 	// elsewhere asks a person whose client cannot ask, and returns what became of the call.
 	elsewhere func(ctx context.Context, c *gatedCall, pending *lookleap.PendingError) (gate.Result, error)
 	// ended records what becomes of a call: an error, a result, or a question to the client. It returns
@@ -99,7 +102,13 @@ func (c *gatedCall) run(ctx context.Context) (mcp.Result, error) {
 	params := c.call.Params
 	var result gate.Result
 	if params.RequestState == "" {
-		result, err = gated.Call(ctx, params.Arguments)
+		waits := false
+		if c.hooks.waiting != nil && !canAsk(c.call.Session) {
+			result, waits, err = c.hooks.waiting(ctx, c)
+		}
+		if !waits {
+			result, err = gated.Call(ctx, params.Arguments)
+		}
 	} else {
 		var w waiting
 		if w, err = unseal(c.keys, params); err == nil {

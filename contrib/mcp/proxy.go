@@ -59,6 +59,7 @@ type proxy struct {
 	pins    pins
 	record  recorder
 	url     endpoint
+	keys    lookleap.Keys // seal plans that wait on the page
 	session *mcp.ClientSession
 	client  *mcp.Client
 	server  atomic.Pointer[mcp.Server] // nil until the upstream server is connected
@@ -86,6 +87,10 @@ func NewProxy(ctx context.Context, upstream mcp.Transport, g *gate.Gate, o Proxy
 	o.Wait, o.Timeout = cmp.Or(o.Wait, 20*time.Second), cmp.Or(o.Timeout, 10*time.Minute)
 	p := &proxy{options: o, gate: g, source: o.Server + ".mcp.alt", pins: pins{o.Store, o.Server}, record: recorder{to: o.Record}}
 	p.url = endpointOf(upstream)
+	var err error
+	if p.keys, err = keysOf(o.Keys, "mcp page"); err != nil {
+		return nil, err
+	}
 	if err := p.connect(ctx, upstream); err != nil {
 		return nil, err
 	}
@@ -180,7 +185,7 @@ func (p *proxy) serve() (*mcp.Server, error) {
 	}
 	server.AddReceivingMiddleware(p.pass)
 	return server, gateServer(server, p.gate, GateOptions{Keys: p.options.Keys},
-		gateHooks{about: p.about, elsewhere: p.askOnPage, ended: p.ended})
+		gateHooks{about: p.about, waiting: p.onPage, elsewhere: p.askOnPage, ended: p.ended})
 }
 
 const maxInstructions = 4 << 10 // bytes
