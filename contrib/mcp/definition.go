@@ -109,7 +109,7 @@ func (d *definition) parts() []part {
 // notes returns the definition for a person who has not seen it before.
 func (d *definition) notes(source string) (notes []lookleap.ConsentValue) {
 	for _, p := range d.parts() {
-		if p.text != "" && p.label != "description" { // the gate shows the description of each tool
+		if p.text != "" { // the gate shows a long description only in part
 			notes = append(notes, lookleap.ConsentValue{Label: p.label + " of the tool, which you have not approved before", Text: p.text, Source: source})
 		}
 	}
@@ -135,13 +135,26 @@ func (d *definition) changed(before *definition, source string) (labels []string
 			if l.Pair >= 0 {
 				other = lines[l.Pair].Text
 			}
-			fmt.Fprintf(&b, "%s%d: %s\n", sign, l.Number, textdiff.Shorten(l.Text, other, 2000))
+			fmt.Fprintf(&b, "%s%d: %s\n", sign, l.Number, differing(l.Text, other))
 		}
 		notes = append(notes, lookleap.ConsentValue{
 			Label: p.label + " of the tool, which the server CHANGED since it was approved (- before, + now)", Text: b.String(), Source: source,
 		})
 	}
 	return labels, notes
+}
+
+// differing returns a line, if it is long without what it has in common with another one at its beginning
+// and end. All the rest is shown, because all of it is approved.
+func differing(line, other string) string {
+	const long = 2000
+	if len(line) <= long {
+		return line
+	}
+	if short := textdiff.Shorten(line, other, len(line)-1); len(short) < len(line) {
+		return short
+	}
+	return line
 }
 
 // pins are the definitions that were approved, or that a rule let pass first.
