@@ -1,9 +1,11 @@
 package lookleapmcp
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -52,6 +54,43 @@ func TestDefinitionShown(t *testing.T) {
 		}
 		if got := differing(line+"é", strings.Repeat("y", 9)); got != line+"é" {
 			t.Errorf("%d bytes", len(got))
+		}
+	})
+}
+
+// TestDefinitionStored: a definition that cannot be read back is not pinned, and one tool does not hide others.
+func TestDefinitionStored(t *testing.T) {
+	fine := &mcp.Tool{Name: "fine", InputSchema: objectSchema}
+	for _, depth := range []int{8, 25, 26, 27, 28, 29, 30, 31, 32, 60} {
+		t.Run(fmt.Sprintf("accept-list-with-schema-of-depth-%d", depth), func(t *testing.T) {
+			schema := strings.Repeat(`{"type":"object","items":`, depth-1) + `{"type":"object"}` + strings.Repeat("}", depth-1)
+			e := evilWith(&mcp.Tool{Name: "deep", InputSchema: json.RawMessage(schema)}, fine)
+			c := connect(t, e.proxy(t, pass("*"), ProxyOptions{}), "", nil, false)
+			first := c.call("deep", nil)
+			if listed := c.definition(t, "fine"); listed == nil {
+				t.Error("the other tool is hidden")
+			}
+			second := c.call("deep", nil)
+			if first.IsError != second.IsError || depth == 8 && first.IsError || depth == 60 && !first.IsError {
+				t.Errorf("first %s, then %s", text(first), text(second))
+			}
+			if first.IsError && !strings.Contains(text(first), "its definition cannot be stored") {
+				t.Errorf("%s", text(first))
+			}
+		})
+	}
+	t.Run("accept-list-with-an-unreadable-record", func(t *testing.T) {
+		store := lookleap.NewMemoryStore()
+		if err := store.Put(t.Context(), pins{store, "files"}.key("x"), nil, []byte("{"), time.Time{}); err != nil {
+			t.Fatal(err)
+		}
+		c := connect(t, evilWith(&mcp.Tool{Name: "x", InputSchema: objectSchema}, fine).proxy(t, pass("*"), ProxyOptions{Store: store}), "", nil, false)
+		list, err := c.ListTools(t.Context(), nil)
+		if err != nil || len(list.Tools) != 1 || list.Tools[0].Name != "fine" {
+			t.Errorf("%+v, %v", list, err)
+		}
+		if r := c.call("x", nil); !r.IsError || !strings.Contains(text(r), "its approved definition cannot be read") {
+			t.Errorf("%s", text(r))
 		}
 	})
 }

@@ -346,7 +346,7 @@ func (p *proxy) list(ctx context.Context) (*mcp.ListToolsResult, error) {
 		}
 		pinned, err := p.pins.get(ctx, d.Name)
 		if err != nil {
-			return nil, err
+			continue // a call says why; the other tools stay
 		}
 		if pinned == nil || pinned.digest == d.digest {
 			out.Tools = append(out.Tools, d.tool())
