@@ -64,6 +64,8 @@ type proxy struct {
 	client  *mcp.Client
 	server  atomic.Pointer[mcp.Server] // nil until the upstream server is connected
 	level   atomic.Value               // of logs, which the client has set
+	calls   atomic.Int64               // that are under way at the upstream server
+	asking  chan struct{}              // has room for the one open question of the upstream server
 }
 
 // NewProxy connects to an upstream server and returns a server for one client that offers the same,
@@ -73,8 +75,8 @@ type proxy struct {
 // annotations change, the client sees the pinned definition until a person has approved a call with
 // the new one, whatever the rules of the gate say. Results are bounded, and hidden characters in the
 // words of the server are made visible. Prompts, resources, completions, logs and progress pass
-// through. A question of the server to the person passes to clients that can be asked during a call;
-// its requests for the model, for roots and for URLs to open are refused.
+// through. Questions of the server to the person pass one at a time, during a call, to clients that can
+// be asked then; its requests for the model, for roots and for URLs to open are refused.
 func NewProxy(ctx context.Context, upstream mcp.Transport, g *gate.Gate, o ProxyOptions) (*mcp.Server, error) {
 	if upstream == nil || g == nil || !serverLabel.MatchString(o.Server) || o.Page != nil && o.Where == nil {
 		return nil, &lookleap.Error{Code: lookleap.CodeUsage,
@@ -86,7 +88,7 @@ func NewProxy(ctx context.Context, upstream mcp.Transport, g *gate.Gate, o Proxy
 	}
 	o.Wait, o.Timeout = cmp.Or(o.Wait, 20*time.Second), cmp.Or(o.Timeout, 10*time.Minute)
 	p := &proxy{options: o, gate: g, source: o.Server + ".mcp.alt", pins: pins{o.Store, o.Server}, record: recorder{to: o.Record}}
-	p.url = endpointOf(upstream)
+	p.url, p.asking = endpointOf(upstream), make(chan struct{}, 1)
 	var err error
 	if p.keys, err = keysOf(o.Keys, "mcp page"); err != nil {
 		return nil, err
@@ -270,6 +272,8 @@ func (p *proxy) call(ctx context.Context, c *gatedCall, request *mcp.CallToolReq
 	}
 	ctx, stop := context.WithTimeout(ctx, p.options.Timeout)
 	defer stop()
+	p.calls.Add(1)
+	defer p.calls.Add(-1)
 	result, err := p.session.CallTool(ctx, params)
 	out := newResult[mcp.CallToolResult](request.Session, "complete")
 	if err == nil {

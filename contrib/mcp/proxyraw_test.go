@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -38,6 +39,9 @@ func rawServer(answers map[string]string, at string, notes ...string) mcp.Transp
 			if m.Method == at {
 				for _, note := range notes {
 					fmt.Fprintln(replies, note)
+				}
+				if len(notes) > 1 { // the call lasts while they are handled
+					time.Sleep(200 * time.Millisecond)
 				}
 			}
 			answer, known := answers[m.Method]
@@ -131,6 +135,56 @@ func TestProxyMalformed(t *testing.T) {
 		upstream := rawServer(map[string]string{"initialize": "null"}, "")
 		if _, err := NewProxy(t.Context(), upstream, gate.New(&lookleap.Host{}, gate.Options{}), ProxyOptions{Server: "x"}); err == nil {
 			t.Error("it is connected")
+		}
+	})
+}
+
+// TestProxyQuestionsOfServer: the server asks the person during a call only, and one thing at a time.
+func TestProxyQuestionsOfServer(t *testing.T) {
+	var questions []string
+	for i := range 20 {
+		questions = append(questions, fmt.Sprintf(`{"jsonrpc":"2.0","id":"q%d","method":"elicitation/create","params":{"message":"buy %d",`+
+			`"requestedSchema":{"type":"object","properties":{"call":{"type":"boolean"}}}}}`, i, i))
+	}
+	start := func(t *testing.T, at string, questions []string) (session *mcp.ClientSession, shown, most *atomic.Int64) {
+		t.Helper()
+		shown, most = new(atomic.Int64), new(atomic.Int64)
+		var open atomic.Int64
+		upstream := rawServer(map[string]string{"tools/list": rawTools, "prompts/list": `{"prompts":[]}`, "tools/call": rawHi}, at, questions...)
+		session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{
+			ElicitationHandler: func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+				shown.Add(1)
+				now := open.Add(1)
+				defer open.Add(-1)
+				for before := most.Load(); now > before && !most.CompareAndSwap(before, now); before = most.Load() {
+				}
+				time.Sleep(5 * time.Millisecond)
+				return &mcp.ElicitResult{Action: "decline"}, nil
+			}}).Connect(t.Context(), proxyOver(t, upstream, pass("*"), ProxyOptions{}), &mcp.ClientSessionOptions{ProtocolVersion: protocols["old"]})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = session.Close() })
+		return session, shown, most
+	}
+	for _, at := range []string{"tools/list", "prompts/list"} {
+		t.Run("reject-outside-of-a-call-at-"+strings.ReplaceAll(at, "/", "-"), func(t *testing.T) {
+			session, shown, _ := start(t, at, questions)
+			_, _ = session.ListTools(t.Context(), nil)
+			_, _ = session.ListPrompts(t.Context(), nil)
+			time.Sleep(50 * time.Millisecond)
+			if n := shown.Load(); n > 0 {
+				t.Errorf("%d questions", n)
+			}
+		})
+	}
+	t.Run("accept-one-at-a-time-during-a-call", func(t *testing.T) {
+		session, shown, most := start(t, "tools/call", questions)
+		if _, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "x"}); err != nil {
+			t.Fatal(err)
+		}
+		if shown.Load() == 0 || shown.Load() > 20 || most.Load() > 1 {
+			t.Errorf("%d questions, %d at once", shown.Load(), most.Load())
 		}
 	})
 }

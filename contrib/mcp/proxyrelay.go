@@ -103,14 +103,24 @@ func (p *proxy) resourcesChanged() {
 	}
 }
 
-// elicit passes a question of the server on to the client, with the server named. What the person
+// elicit passes a question of the server on to the client, with the server named, while a call is under
+// way. What the person
 // answers is for the server, and never consent to a call. Without a client that can be asked during a
 // call, and for a URL to open, the answer is no.
 func (p *proxy) elicit(ctx context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 	no := &mcp.ElicitResult{Action: "decline"}
 	var client *mcp.ServerSession
 	p.each(func(s *mcp.ServerSession) { client = s })
-	if client == nil || r.Params.Mode == "url" || r.Params.URL != "" {
+	if client == nil || r.Params.Mode == "url" || r.Params.URL != "" || p.calls.Load() == 0 {
+		return no, nil
+	}
+	select { // one at a time: a server cannot bury the questions of this program under its own
+	case p.asking <- struct{}{}:
+		defer func() { <-p.asking }()
+	case <-ctx.Done():
+		return no, nil
+	}
+	if p.calls.Load() == 0 { // the call ended while another question was open
 		return no, nil
 	}
 	form := revealValue(r.Params.RequestedSchema)
