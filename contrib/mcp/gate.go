@@ -16,8 +16,8 @@ import (
 
 // GateOptions are the options of [Gate].
 type GateOptions struct {
-	// About says what the arguments of a tool mean and whether it is read-only. Nil: nothing is known of
-	// the arguments, and a tool whose annotations say so is read-only.
+	// About says what the arguments of a tool mean and whether it is read-only. Nil: the
+	// arguments are texts, of which a long one is shown in part, and a tool whose annotations say so is read-only.
 	About func(tool *mcp.Tool) gate.Tool
 	// User returns the id of the user of a request, for a server with several. Nil: the gate's user.
 	User func(ctx context.Context, call *mcp.CallToolRequest) string
@@ -207,8 +207,9 @@ func (c *gatedCall) about(ctx context.Context) (about gate.Tool, err error) {
 	}
 	if c.options.About != nil {
 		about = c.options.About(tool)
-	} else if tool.Annotations != nil {
-		about.ReadOnly = tool.Annotations.ReadOnlyHint
+	} else {
+		about.Arguments = textArguments
+		about.ReadOnly = tool.Annotations != nil && tool.Annotations.ReadOnlyHint
 	}
 	about.Name, about.Description = tool.Name, tool.Description
 	about.Schema, err = json.Marshal(schemaOf(tool))

@@ -107,6 +107,22 @@ func TestGate(t *testing.T) {
 			t.Errorf("%d bytes: %.300s", len(text(r)), text(r))
 		}
 	})
+	t.Run("accept-long-argument-of-a-tool-about-which-nothing-is-said", func(t *testing.T) {
+		server := mcp.NewServer(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+		if err := Gate(server, gate.New(&lookleap.Host{Prompter: Prompter{}}, gate.Options{}), GateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		server.AddTool(&mcp.Tool{Name: "write", InputSchema: objectSchema},
+			func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) { return said("written"), nil })
+		near, far := mcp.NewInMemoryTransports()
+		if _, err := server.Connect(t.Context(), near, nil); err != nil {
+			t.Fatal(err)
+		}
+		args := map[string]any{"content": strings.Repeat("x", 5000)}
+		if r := connect(t, far, "", &person{accept: true}, false).call("write", args); text(r) != "written" {
+			t.Errorf("%s", text(r))
+		}
+	})
 	t.Run("reject-short-key", func(t *testing.T) {
 		if err := Gate(mcp.NewServer(&mcp.Implementation{Name: "test", Version: "1"}, nil), nil, GateOptions{Keys: lookleap.Keys{[]byte("k")}}); lookleap.CodeOf(err) != lookleap.CodeUsage {
 			t.Errorf("%v", err)
