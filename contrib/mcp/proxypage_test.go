@@ -218,6 +218,21 @@ func TestProxyPage(t *testing.T) {
 			t.Errorf("%s", text(r))
 		}
 	})
+	t.Run("accept-page-for-a-client-that-asks-only-by-url", func(t *testing.T) {
+		e := newEvil()
+		o, _ := pageWith(t, lookleap.NewMemoryStore())
+		session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{
+			Capabilities:       &mcp.ClientCapabilities{Elicitation: &mcp.ElicitationCapabilities{URL: &mcp.URLElicitationCapabilities{}}},
+			ElicitationHandler: (&person{accept: true}).answer,
+		}).Connect(t.Context(), e.proxy(t, gate.Options{}, o), &mcp.ClientSessionOptions{ProtocolVersion: protocols["old"]})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer session.Close()
+		if r := (&client{session, t, nil}).call("pay", nil); r.Meta["lookleap/code"] != string(lookleap.CodeConsentPending) || e.ran.Load() != 0 {
+			t.Errorf("%s", text(r))
+		}
+	})
 	t.Run("reject-page-without-a-place", func(t *testing.T) {
 		p := newProxied(t)
 		p.withPage(t)
