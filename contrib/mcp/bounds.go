@@ -139,12 +139,15 @@ func (b *bounder) content(c mcp.Content) []mcp.Content {
 	case *mcp.TextContent:
 		return []mcp.Content{&mcp.TextContent{Text: b.cut(c.Text), Annotations: annotations(c.Annotations, b.word)}}
 	case *mcp.ImageContent:
-		return b.data(&mcp.ImageContent{Data: c.Data, MIMEType: b.word(c.MIMEType), Annotations: annotations(c.Annotations, b.word)}, "an image", len(c.Data))
+		notes := annotations(c.Annotations, b.word)
+		return b.data(&mcp.ImageContent{Data: c.Data, MIMEType: b.word(c.MIMEType), Annotations: notes}, "an image", len(c.Data))
 	case *mcp.AudioContent:
-		return b.data(&mcp.AudioContent{Data: c.Data, MIMEType: b.word(c.MIMEType), Annotations: annotations(c.Annotations, b.word)}, "a sound", len(c.Data))
+		notes := annotations(c.Annotations, b.word)
+		return b.data(&mcp.AudioContent{Data: c.Data, MIMEType: b.word(c.MIMEType), Annotations: notes}, "a sound", len(c.Data))
 	case *mcp.ResourceLink:
 		return []mcp.Content{&mcp.ResourceLink{URI: b.word(c.URI), Name: b.word(c.Name), Title: b.word(c.Title),
-			Description: b.cut(c.Description), MIMEType: b.word(c.MIMEType), Size: c.Size, Annotations: annotations(c.Annotations, b.word)}}
+			Description: b.cut(c.Description), MIMEType: b.word(c.MIMEType), Size: c.Size,
+			Annotations: annotations(c.Annotations, b.word)}}
 	case *mcp.EmbeddedResource:
 		if c.Resource == nil {
 			return nil
@@ -153,7 +156,8 @@ func (b *bounder) content(c mcp.Content) []mcp.Content {
 		if len(r.Blob) == 0 {
 			r.Text = b.cut(c.Resource.Text)
 		}
-		return b.data(&mcp.EmbeddedResource{Resource: r, Annotations: annotations(c.Annotations, b.word)}, "a resource", len(r.Blob))
+		notes := annotations(c.Annotations, b.word)
+		return b.data(&mcp.EmbeddedResource{Resource: r, Annotations: notes}, "a resource", len(r.Blob))
 	}
 	return []mcp.Content{&mcp.TextContent{Text: "(lookleap: content of an unknown kind is left out)"}}
 }

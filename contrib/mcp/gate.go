@@ -269,7 +269,8 @@ func (c *gatedCall) answer(r gate.Result, err error) *mcp.CallToolResult {
 	case c.result != nil:
 		*out = *c.result
 		if err != nil { // it came after the call, which must not look as if it was not done
-			note := "(lookleap: the call was done, and this is its result. Then this failed: " + plaintext.Clip(plaintext.Line(err.Error()), 500) + ")"
+			note := "(lookleap: the call was done, and this is its result. Then this failed: " +
+				plaintext.Clip(plaintext.Line(err.Error()), 500) + ")"
 			out.Content = append(slices.Clone(out.Content), &mcp.TextContent{Text: note})
 			err = nil
 		}

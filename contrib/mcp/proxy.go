@@ -281,7 +281,8 @@ func (p *proxy) call(ctx context.Context, c *gatedCall, request *mcp.CallToolReq
 	}
 	if answered := answerOf(err); answered != nil {
 		out.IsError = true
-		out.Content = []mcp.Content{&mcp.TextContent{Text: "The server answered with an error: " + p.url.quote(answered.Message, 1000)}}
+		out.Content = []mcp.Content{&mcp.TextContent{
+			Text: "The server answered with an error: " + p.url.quote(answered.Message, 1000)}}
 		return out, nil
 	}
 	err = p.url.strip(err)
@@ -290,12 +291,13 @@ func (p *proxy) call(ctx context.Context, c *gatedCall, request *mcp.CallToolReq
 		Fix:     "let the user look before the call is repeated", Err: err})
 }
 
-// answerOf returns the error that the server answered with, or nil. The SDK gives its own failures, such as
-// those of HTTP, the form of an answer: -32003 and -32004 for a connection that closes, and -32005 for a
+// answerOf returns the error that the server answered with, or nil. The SDK writes its own failures, such as
+// those of HTTP, in the form of an answer: -32003 and -32004 for a connection that closes, and -32005 for a
 // request that the transport did not pass on, or of which it did not get the answer.
 func answerOf(err error) *jsonrpc.Error {
 	var answered *jsonrpc.Error
-	if errors.Is(err, mcp.ErrConnectionClosed) || !errors.As(err, &answered) || -32005 <= answered.Code && answered.Code <= -32003 {
+	if errors.Is(err, mcp.ErrConnectionClosed) || !errors.As(err, &answered) ||
+		-32005 <= answered.Code && answered.Code <= -32003 {
 		return nil
 	}
 	return answered
@@ -309,7 +311,8 @@ func (p *proxy) failed(err error) error {
 	case errors.Is(err, mcp.ErrConnectionClosed):
 		return fmt.Errorf("the MCP server %s has ended: connect it again", p.options.Server)
 	case answered != nil:
-		return &jsonrpc.Error{Code: answered.Code, Message: "the MCP server " + p.options.Server + " says: " + p.url.quote(answered.Message, 500)}
+		return &jsonrpc.Error{Code: answered.Code,
+			Message: "the MCP server " + p.options.Server + " says: " + p.url.quote(answered.Message, 500)}
 	}
 	return fmt.Errorf("the MCP server %s did not answer: %s", p.options.Server, plaintext.Line(plaintext.Clip(p.url.strip(err).Error(), 500)))
 }

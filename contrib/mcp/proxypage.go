@@ -64,7 +64,8 @@ func (p *proxy) askOnPage(ctx context.Context, c *gatedCall, pending *lookleap.P
 			err = p.options.Page.Suspend(ctx, pending)
 		}
 	}
-	if err != nil && !errors.Is(err, lookleap.ErrConflict) { // a conflict: the same call was faster, and both wait for its plan
+	// A conflict: the same call was faster, and both wait for its plan.
+	if err != nil && !errors.Is(err, lookleap.ErrConflict) {
 		return gate.Result{}, err
 	}
 	return gate.Result{}, p.waits(ctx, "this client cannot ask its user")
@@ -83,7 +84,8 @@ func (p *proxy) onPage(ctx context.Context, c *gatedCall) (_ gate.Result, waits 
 	}
 	request, err := adapter.Request(state)
 	if err == nil {
-		err = p.options.Page.Suspend(ctx, &lookleap.PendingError{Request: request, State: state}) // it may be there, or be lost
+		// The page may have it or have lost it.
+		err = p.options.Page.Suspend(ctx, &lookleap.PendingError{Request: request, State: state})
 	}
 	var decided webconsent.Decided
 	if err == nil {
@@ -98,7 +100,8 @@ func (p *proxy) onPage(ctx context.Context, c *gatedCall) (_ gate.Result, waits 
 		return result, true, p.askAgain(ctx, c, key, record, request.ID, state, err)
 	}
 	// The plan is spent, or can no longer be resumed: another call is another question.
-	if now, getErr := p.options.Store.Get(ctx, key); getErr == nil && bytes.Equal(now, record) && p.options.Store.Delete(ctx, key) == nil {
+	now, failed := p.options.Store.Get(ctx, key)
+	if failed == nil && bytes.Equal(now, record) && p.options.Store.Delete(ctx, key) == nil {
 		_ = p.options.Page.Forget(ctx, request.ID) // what stays there is decided, and no call finds it
 	}
 	return result, true, err
@@ -106,13 +109,15 @@ func (p *proxy) onPage(ctx context.Context, c *gatedCall) (_ gate.Result, waits 
 
 // askAgain asks on the page whether a call runs once more that may have been done. A call that still runs
 // is not asked about: its record stays, and the same call gets its result later.
-func (p *proxy) askAgain(ctx context.Context, c *gatedCall, key string, record []byte, id string, state json.RawMessage, doubt error) error {
+func (p *proxy) askAgain(ctx context.Context, c *gatedCall, key string, record []byte, id string, state json.RawMessage,
+	doubt error,
+) error {
 	var before *lookleap.AlreadyDoneError
 	again, err := c.gate.Again(ctx, state)
 	switch {
 	case err != nil && errors.As(doubt, &before) && before.Record.State == lookleap.PlanSent:
-		return coded.Attach(lookleap.ErrInDoubt, &lookleap.Error{Code: lookleap.CodeConsentPending, Message: "the same call still runs",
-			Fix: "make the same call with the same arguments again later, for its result", Err: doubt})
+		return coded.Attach(lookleap.ErrInDoubt, &lookleap.Error{Code: lookleap.CodeConsentPending,
+			Message: "the same call still runs", Fix: "make the same call with the same arguments again later, for its result", Err: doubt})
 	case err != nil:
 		return doubt
 	}
@@ -128,7 +133,8 @@ func (p *proxy) askAgain(ctx context.Context, c *gatedCall, key string, record [
 		_ = p.options.Page.Forget(ctx, id)
 	}
 	reason := plaintext.Clip(plaintext.Line(doubt.Error()), 500)
-	return coded.Attach(lookleap.ErrInDoubt, p.waits(ctx, "the call may have been done ("+reason+"), so it does not run once more without the user"))
+	return coded.Attach(lookleap.ErrInDoubt,
+		p.waits(ctx, "the call may have been done ("+reason+"), so it does not run once more without the user"))
 }
 
 // decision waits for the decision about a plan, but not for long.

@@ -135,7 +135,8 @@ func (p *proxy) read(ctx context.Context, request mcp.Request) (_ mcp.Result, pa
 func shownPrompt(in *mcp.Prompt) *mcp.Prompt {
 	out := &mcp.Prompt{Name: in.Name, Title: word(in.Title), Description: aboutText(in.Description)}
 	for _, a := range in.Arguments {
-		out.Arguments = append(out.Arguments, &mcp.PromptArgument{Name: a.Name, Title: word(a.Title), Description: aboutText(a.Description), Required: a.Required})
+		out.Arguments = append(out.Arguments, &mcp.PromptArgument{Name: a.Name, Title: word(a.Title),
+			Description: aboutText(a.Description), Required: a.Required})
 	}
 	return out
 }

@@ -197,7 +197,8 @@ func (o *oneHost) RoundTrip(r *http.Request) (*http.Response, error) {
 		r.Header[name] = values
 	}
 	resp, err := o.next.RoundTrip(r)
-	if err == nil && !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") { // which has no end, and the SDK bounds events
+	// A stream of events has no end, and the SDK bounds each event.
+	if err == nil && !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
 		resp.Body = &boundedBody{resp.Body, maxBody}
 	}
 	return resp, err
@@ -215,7 +216,8 @@ type boundedBody struct {
 func (b *boundedBody) Read(data []byte) (int, error) {
 	n, err := b.ReadCloser.Read(data)
 	if b.left -= int64(n); b.left < 0 {
-		return 0, &lookleap.Error{Code: lookleap.CodeTooLarge, Message: fmt.Sprintf("the answer of the server has more than %d bytes", int64(maxBody))}
+		return 0, &lookleap.Error{Code: lookleap.CodeTooLarge,
+			Message: fmt.Sprintf("the answer of the server has more than %d bytes", int64(maxBody))}
 	}
 	return n, err
 }
