@@ -160,8 +160,11 @@ func (a *asking) admit(r *ConsentRequest, q question, limits AskLimits, now time
 			delete(a.asked, by)
 		}
 		if cost > (limits.Prompts*by.share-1)*costInVain {
-			return consentError(CodeConsentTooOften,
-				fmt.Sprintf("%s has asked %d times within %s", quote(by.name, 260), len(recent), limits.Interval), nil)
+			who := quote(by.name, 260)
+			if r.Origin == RecipientAgent { // which has no site
+				who = "the agent"
+			}
+			return consentError(CodeConsentTooOften, fmt.Sprintf("%s has asked %d times within %s", who, len(recent), limits.Interval), nil)
 		}
 	}
 	if !counts {

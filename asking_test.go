@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -64,6 +65,25 @@ func TestAskedUntilTired(t *testing.T) {
 			}
 			if n := ui.shown.Load(); n != 1 {
 				t.Errorf("shown %d times", n)
+			}
+		})
+		bubble("reject-agent-by-its-name-and-with-a-fix", func(t *testing.T) {
+			h := &lookleap.Host{Prompter: &counter{reply: leavePending}, Asking: lookleap.AskLimits{Prompts: 1}}
+			ask := func(tool string) error {
+				item := lookleap.ConsentItem{ID: "call", Summary: tool, Recipient: lookleap.RecipientAgent, Digest: lookleap.Digest(nil)}
+				p, err := lookleap.NewPlan(lookleap.ConsentRequest{Kind: lookleap.ConsentTool, Origin: lookleap.RecipientAgent, Summary: tool,
+					Items: []lookleap.ConsentItem{item}}, []byte(tool), time.Now())
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, err = h.Ask(t.Context(), p)
+				return err
+			}
+			_ = ask("run a tool")
+			err := ask("run another tool")
+			if lookleap.CodeOf(err) != lookleap.CodeConsentTooOften || !strings.Contains(err.Error(), "the agent has asked 1 times") ||
+				!strings.Contains(err.Error(), "wait before the user is asked again") {
+				t.Error(err)
 			}
 		})
 		bubble("reject-again-after-no-to-a-suspended-plan", func(t *testing.T) {

@@ -168,6 +168,7 @@ func consentError(code Code, message string, cause error) error {
 var consentFixes = map[Code]string{
 	CodeConsentNoPrompter: "set Host.Prompter",
 	CodePlanExpired:       "do the operation again: it makes a new plan, and the user is asked again",
+	CodeConsentTooOften:   "wait before the user is asked again; Host.Asking sets the limit",
 	CodeConsentMismatch:   "return the user's decision about this request, with its Digest and ids of its items",
 }
 

@@ -17,7 +17,46 @@ const (
 	maxStructured = 256 << 10 // bytes of the structured content as JSON
 	maxBinary     = 8 << 20   // bytes of all images, sounds and resources together
 	maxContents   = 1000      // content objects
+	maxWord       = 1 << 10   // bytes of a name, a title, a URI or the like
+	maxWords      = 256 << 10 // bytes of all of those
+	maxAbout      = 8 << 10   // bytes of a description in a list
+	maxMeta       = 64 << 10  // bytes of metadata as JSON
 )
+
+// word returns a name or the like with visible characters, within its bound.
+func word(text string) string { return visible(plaintext.Clip(text, maxWord)) }
+
+// aboutText returns a description in a list with visible characters, within its bound.
+func aboutText(text string) string { return reveal(plaintext.Clip(text, maxAbout)) }
+
+// annotations returns annotations with visible characters, within their bounds.
+func annotations(in *mcp.Annotations, word func(string) string) *mcp.Annotations {
+	if in == nil {
+		return nil
+	}
+	out := &mcp.Annotations{LastModified: word(in.LastModified), Priority: in.Priority}
+	for _, role := range in.Audience[:min(len(in.Audience), 10)] { // the protocol has two roles
+		out.Audience = append(out.Audience, mcp.Role(word(string(role))))
+	}
+	return out
+}
+
+// serverMeta returns metadata of a server without what clients take for ours.
+func serverMeta(in mcp.Meta) (out mcp.Meta) {
+	if data, err := json.Marshal(in); err != nil || len(data) > maxMeta {
+		return nil
+	}
+	for name, value := range in {
+		if strings.HasPrefix(name, "lookleap/") {
+			continue
+		}
+		if out == nil {
+			out = mcp.Meta{}
+		}
+		out[name] = value
+	}
+	return out
+}
 
 // reveal returns a text with its hidden characters written as \u{202E}, and a note if there are any.
 // Line feeds and tabs stay.
@@ -70,9 +109,18 @@ func revealValue(v any) any {
 }
 
 // bounder bounds the contents of one result.
-type bounder struct{ text, binary int } // bytes that are left
+type bounder struct{ text, binary, words int } // bytes that are left
 
-func newBounder() *bounder { return &bounder{maxText, maxBinary} }
+func newBounder() *bounder { return &bounder{maxText, maxBinary, maxWords} }
+
+// word is [word] within the bound of all of them: one without room is left out.
+func (b *bounder) word(text string) string {
+	if text = word(text); len(text) > b.words {
+		return ""
+	}
+	b.words -= len(text)
+	return text
+}
 
 // contents returns contents with visible characters and within the bounds, and says what is cut.
 func (b *bounder) contents(all []mcp.Content) []mcp.Content {
@@ -89,23 +137,27 @@ func (b *bounder) contents(all []mcp.Content) []mcp.Content {
 func (b *bounder) content(c mcp.Content) []mcp.Content {
 	switch c := c.(type) {
 	case *mcp.TextContent:
-		return []mcp.Content{&mcp.TextContent{Text: b.cut(c.Text), Annotations: c.Annotations}}
+		return []mcp.Content{&mcp.TextContent{Text: b.cut(c.Text), Annotations: annotations(c.Annotations, b.word)}}
 	case *mcp.ImageContent:
-		return b.data(&mcp.ImageContent{Data: c.Data, MIMEType: visible(c.MIMEType), Annotations: c.Annotations}, "an image", len(c.Data))
+		notes := annotations(c.Annotations, b.word)
+		return b.data(&mcp.ImageContent{Data: c.Data, MIMEType: b.word(c.MIMEType), Annotations: notes}, "an image", len(c.Data))
 	case *mcp.AudioContent:
-		return b.data(&mcp.AudioContent{Data: c.Data, MIMEType: visible(c.MIMEType), Annotations: c.Annotations}, "a sound", len(c.Data))
+		notes := annotations(c.Annotations, b.word)
+		return b.data(&mcp.AudioContent{Data: c.Data, MIMEType: b.word(c.MIMEType), Annotations: notes}, "a sound", len(c.Data))
 	case *mcp.ResourceLink:
-		return []mcp.Content{&mcp.ResourceLink{URI: visible(c.URI), Name: visible(c.Name), Title: visible(c.Title),
-			Description: b.cut(c.Description), MIMEType: visible(c.MIMEType), Size: c.Size, Annotations: c.Annotations}}
+		return []mcp.Content{&mcp.ResourceLink{URI: b.word(c.URI), Name: b.word(c.Name), Title: b.word(c.Title),
+			Description: b.cut(c.Description), MIMEType: b.word(c.MIMEType), Size: c.Size,
+			Annotations: annotations(c.Annotations, b.word)}}
 	case *mcp.EmbeddedResource:
 		if c.Resource == nil {
 			return nil
 		}
-		r := &mcp.ResourceContents{URI: visible(c.Resource.URI), MIMEType: visible(c.Resource.MIMEType), Blob: c.Resource.Blob}
+		r := &mcp.ResourceContents{URI: b.word(c.Resource.URI), MIMEType: b.word(c.Resource.MIMEType), Blob: c.Resource.Blob}
 		if len(r.Blob) == 0 {
 			r.Text = b.cut(c.Resource.Text)
 		}
-		return b.data(&mcp.EmbeddedResource{Resource: r, Annotations: c.Annotations}, "a resource", len(r.Blob))
+		notes := annotations(c.Annotations, b.word)
+		return b.data(&mcp.EmbeddedResource{Resource: r, Annotations: notes}, "a resource", len(r.Blob))
 	}
 	return []mcp.Content{&mcp.TextContent{Text: "(lookleap: content of an unknown kind is left out)"}}
 }

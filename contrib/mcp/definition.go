@@ -49,7 +49,7 @@ const (
 	maxToolName   = 200      // bytes
 )
 
-// define returns the definition of a tool, or an error if its name or size makes it unusable.
+// define returns the definition of a tool, or an error if its name, size or depth makes it unusable.
 func define(t *mcp.Tool) (*definition, error) {
 	no := func(code lookleap.Code, message string) error {
 		return &lookleap.Error{Code: code, Subject: "tool " + plaintext.Quote(t.Name, maxToolName), Message: message,
@@ -67,6 +67,16 @@ func define(t *mcp.Tool) (*definition, error) {
 		return nil, no(lookleap.CodeTooLarge, fmt.Sprintf("its definition has %d bytes, more than %d", len(data), maxDefinition))
 	}
 	d.digest = lookleap.Digest(data) // package json sorts the names of maps
+	record, err := json.Marshal(pin{Tool: *d})
+	if err == nil {
+		var found *definition
+		if found, err = readPin(record, d.Name); err == nil && found.digest != d.digest {
+			err = errors.New("it reads as another one")
+		}
+	}
+	if err != nil { // it could be pinned, and then no more be compared
+		return nil, no(lookleap.CodeOf(err), "its definition cannot be stored: "+err.Error())
+	}
 	return d, nil
 }
 
@@ -109,7 +119,7 @@ func (d *definition) parts() []part {
 // notes returns the definition for a person who has not seen it before.
 func (d *definition) notes(source string) (notes []lookleap.ConsentValue) {
 	for _, p := range d.parts() {
-		if p.text != "" && p.label != "description" { // the gate shows the description of each tool
+		if p.text != "" { // the gate shows a long description only in part
 			notes = append(notes, lookleap.ConsentValue{Label: p.label + " of the tool, which you have not approved before", Text: p.text, Source: source})
 		}
 	}
@@ -135,13 +145,26 @@ func (d *definition) changed(before *definition, source string) (labels []string
 			if l.Pair >= 0 {
 				other = lines[l.Pair].Text
 			}
-			fmt.Fprintf(&b, "%s%d: %s\n", sign, l.Number, textdiff.Shorten(l.Text, other, 2000))
+			fmt.Fprintf(&b, "%s%d: %s\n", sign, l.Number, differing(l.Text, other))
 		}
 		notes = append(notes, lookleap.ConsentValue{
 			Label: p.label + " of the tool, which the server CHANGED since it was approved (- before, + now)", Text: b.String(), Source: source,
 		})
 	}
 	return labels, notes
+}
+
+// differing returns a line, if it is long without what it has in common with another one at its beginning
+// and end. All the rest is shown, because all of it is approved.
+func differing(line, other string) string {
+	const long = 2000
+	if len(line) <= long {
+		return line
+	}
+	if short := textdiff.Shorten(line, other, len(line)-1); len(short) < len(line) {
+		return short
+	}
+	return line
 }
 
 // pins are the definitions that were approved, or that a rule let pass first.
@@ -166,20 +189,29 @@ func (p pins) get(ctx context.Context, tool string) (*definition, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	var found pin
+	var found *definition
 	if err == nil {
-		err = strictjson.Decode(record, &found)
-	}
-	if err == nil && found.Tool.Name != tool {
-		err = errors.New("the record is about another tool")
-	}
-	var data []byte
-	if err == nil {
-		data, err = json.Marshal(&found.Tool)
+		found, err = readPin(record, tool)
 	}
 	if err != nil {
 		return nil, &lookleap.Error{Code: dvs.CodeTrustStore, Subject: "tool " + plaintext.Quote(tool, maxToolName),
 			Message: "its approved definition cannot be read", Fix: "remove the record, then the user is asked as at the first use", Err: err}
+	}
+	return found, nil
+}
+
+// readPin reads the record of a tool.
+func readPin(record []byte, tool string) (*definition, error) {
+	var found pin
+	if err := strictjson.Decode(record, &found); err != nil {
+		return nil, err
+	}
+	if found.Tool.Name != tool {
+		return nil, errors.New("the record is about another tool")
+	}
+	data, err := json.Marshal(&found.Tool)
+	if err != nil {
+		return nil, err
 	}
 	found.Tool.digest = lookleap.Digest(data)
 	return &found.Tool, nil

@@ -4,18 +4,20 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/contrib/gate"
 	"github.com/lookleap/lookleap/contrib/internal/adapter"
+	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
 // GateOptions are the options of [Gate].
 type GateOptions struct {
-	// About says what the arguments of a tool mean and whether it is read-only. Nil: nothing is known of
-	// the arguments, and a tool whose annotations say so is read-only.
+	// About says what the arguments of a tool mean and whether it is read-only. Nil: the
+	// arguments are texts, of which a long one is shown in part, and a tool whose annotations say so is read-only.
 	About func(tool *mcp.Tool) gate.Tool
 	// User returns the id of the user of a request, for a server with several. Nil: the gate's user.
 	User func(ctx context.Context, call *mcp.CallToolRequest) string
@@ -37,6 +39,9 @@ func Gate(server *mcp.Server, g *gate.Gate, o GateOptions) error {
 type gateHooks struct {
 	// about returns the called tool.
 	about func(ctx context.Context, c *gatedCall) (gate.Tool, error)
+	// waiting continues a call whose person, whose client cannot ask, was asked elsewhere before. Waits is
+	// false if there is none.
+	waiting func(ctx context.Context, c *gatedCall) (result gate.Result, waits bool, err error)
 	// elsewhere asks a person whose client cannot ask, and returns what became of the call.
 	elsewhere func(ctx context.Context, c *gatedCall, pending *lookleap.PendingError) (gate.Result, error)
 	// ended records what becomes of a call: an error, a result, or a question to the client. It returns
@@ -59,7 +64,7 @@ func gateServer(server *mcp.Server, g *gate.Gate, o GateOptions, hooks gateHooks
 			if o.User != nil {
 				own = g.ForUser(o.User(ctx, call))
 			}
-			return (&gatedCall{gate: own, options: o, hooks: hooks, keys: keys, next: next, call: call}).run(ctx)
+			return (&gatedCall{gate: own.WithoutTools(), options: o, hooks: hooks, keys: keys, next: next, call: call}).run(ctx)
 		}
 	})
 	return nil
@@ -67,7 +72,7 @@ func gateServer(server *mcp.Server, g *gate.Gate, o GateOptions, hooks gateHooks
 
 // gatedCall is one call of a tool of a server behind a gate.
 type gatedCall struct {
-	gate    *gate.Gate
+	gate    *gate.Gate // with the tool as this call lists it, since other calls may get another definition
 	options GateOptions
 	hooks   gateHooks
 	keys    lookleap.Keys
@@ -97,7 +102,13 @@ func (c *gatedCall) run(ctx context.Context) (mcp.Result, error) {
 	params := c.call.Params
 	var result gate.Result
 	if params.RequestState == "" {
-		result, err = gated.Call(ctx, params.Arguments)
+		waits := false
+		if c.hooks.waiting != nil && !canAsk(c.call.Session) {
+			result, waits, err = c.hooks.waiting(ctx, c)
+		}
+		if !waits {
+			result, err = gated.Call(ctx, params.Arguments)
+		}
 	} else {
 		var w waiting
 		if w, err = unseal(c.keys, params); err == nil {
@@ -196,8 +207,9 @@ func (c *gatedCall) about(ctx context.Context) (about gate.Tool, err error) {
 	}
 	if c.options.About != nil {
 		about = c.options.About(tool)
-	} else if tool.Annotations != nil {
-		about.ReadOnly = tool.Annotations.ReadOnlyHint
+	} else {
+		about.Arguments = textArguments
+		about.ReadOnly = tool.Annotations != nil && tool.Annotations.ReadOnlyHint
 	}
 	about.Name, about.Description = tool.Name, tool.Description
 	about.Schema, err = json.Marshal(schemaOf(tool))
@@ -249,12 +261,19 @@ func runOnServer(ctx context.Context, approved gate.Call) ([]byte, error) {
 	return json.Marshal(c.result)
 }
 
-// answer is what the client gets: the result of the tool, that of its first run, or the error.
+// answer is what the client gets: the result of the tool, with a note if something failed after it, that
+// of its first run, or the error.
 func (c *gatedCall) answer(r gate.Result, err error) *mcp.CallToolResult {
 	out := newResult[mcp.CallToolResult](c.call.Session, "complete")
 	switch {
-	case c.result != nil && err == nil:
+	case c.result != nil:
 		*out = *c.result
+		if err != nil { // it came after the call, which must not look as if it was not done
+			note := "(lookleap: the call was done, and this is its result. Then this failed: " +
+				plaintext.Clip(plaintext.Line(err.Error()), 500) + ")"
+			out.Content = append(slices.Clone(out.Content), &mcp.TextContent{Text: note})
+			err = nil
+		}
 	case errors.Is(err, lookleap.ErrAlreadyDone) && json.Unmarshal(r.Output, out) == nil:
 	default:
 		out.Content, out.IsError = []mcp.Content{&mcp.TextContent{Text: adapter.GateText(r, err)}}, err != nil

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -106,9 +107,67 @@ func TestGate(t *testing.T) {
 			t.Errorf("%d bytes: %.300s", len(text(r)), text(r))
 		}
 	})
+	t.Run("accept-long-argument-of-a-tool-about-which-nothing-is-said", func(t *testing.T) {
+		server := mcp.NewServer(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+		if err := Gate(server, gate.New(&lookleap.Host{Prompter: Prompter{}}, gate.Options{}), GateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		server.AddTool(&mcp.Tool{Name: "write", InputSchema: objectSchema},
+			func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) { return said("written"), nil })
+		near, far := mcp.NewInMemoryTransports()
+		if _, err := server.Connect(t.Context(), near, nil); err != nil {
+			t.Fatal(err)
+		}
+		args := map[string]any{"content": strings.Repeat("x", 5000)}
+		if r := connect(t, far, "", &person{accept: true}, false).call("write", args); text(r) != "written" {
+			t.Errorf("%s", text(r))
+		}
+	})
 	t.Run("reject-short-key", func(t *testing.T) {
 		if err := Gate(mcp.NewServer(&mcp.Implementation{Name: "test", Version: "1"}, nil), nil, GateOptions{Keys: lookleap.Keys{[]byte("k")}}); lookleap.CodeOf(err) != lookleap.CodeUsage {
 			t.Errorf("%v", err)
+		}
+	})
+}
+
+// hookedStore calls a function before it stores a record.
+type hookedStore struct {
+	lookleap.Store
+	before func()
+}
+
+func (s *hookedStore) Put(ctx context.Context, key string, old, value []byte, until time.Time) error {
+	if before := s.before; before != nil {
+		s.before = nil
+		before()
+	}
+	return s.Store.Put(ctx, key, old, value, until)
+}
+
+// TestGateDefinitions: a server may define a tool differently for each of its users.
+func TestGateDefinitions(t *testing.T) {
+	t.Run("accept-call-while-another-user-gets-another-definition", func(t *testing.T) {
+		store := &hookedStore{Store: lookleap.NewMemoryStore()}
+		g := gate.New(&lookleap.Host{Prompter: Prompter{}, Plans: store}, gate.Options{})
+		start := func(description string, u *person) *client {
+			server := mcp.NewServer(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+			if err := Gate(server, g, GateOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			server.AddTool(&mcp.Tool{Name: "pay", Description: description, InputSchema: objectSchema},
+				func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+					return said(description), nil
+				})
+			near, far := mcp.NewInMemoryTransports()
+			if _, err := server.Connect(t.Context(), near, nil); err != nil {
+				t.Fatal(err)
+			}
+			return connect(t, far, "", u, false)
+		}
+		kim, lee := start("for kim", &person{accept: true}), start("for lee", &person{})
+		store.before = func() { lee.call("pay", map[string]any{"to": "lee"}) }
+		if r := kim.call("pay", nil); r.IsError || text(r) != "for kim" || len(lee.user.asked) != 1 {
+			t.Errorf("%s", text(r))
 		}
 	})
 }

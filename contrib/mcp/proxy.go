@@ -58,10 +58,14 @@ type proxy struct {
 	source  string // the host that stands for the server in questions
 	pins    pins
 	record  recorder
+	url     endpoint
+	keys    lookleap.Keys // seal plans that wait on the page
 	session *mcp.ClientSession
 	client  *mcp.Client
 	server  atomic.Pointer[mcp.Server] // nil until the upstream server is connected
 	level   atomic.Value               // of logs, which the client has set
+	calls   atomic.Int64               // that are under way at the upstream server
+	asking  chan struct{}              // has room for the one open question of the upstream server
 }
 
 // NewProxy connects to an upstream server and returns a server for one client that offers the same,
@@ -71,8 +75,8 @@ type proxy struct {
 // annotations change, the client sees the pinned definition until a person has approved a call with
 // the new one, whatever the rules of the gate say. Results are bounded, and hidden characters in the
 // words of the server are made visible. Prompts, resources, completions, logs and progress pass
-// through. A question of the server to the person passes to clients that can be asked during a call;
-// its requests for the model, for roots and for URLs to open are refused.
+// through. Questions of the server to the person pass one at a time, during a call, to clients that can
+// be asked then; its requests for the model, for roots and for URLs to open are refused.
 func NewProxy(ctx context.Context, upstream mcp.Transport, g *gate.Gate, o ProxyOptions) (*mcp.Server, error) {
 	if upstream == nil || g == nil || !serverLabel.MatchString(o.Server) || o.Page != nil && o.Where == nil {
 		return nil, &lookleap.Error{Code: lookleap.CodeUsage,
@@ -84,6 +88,11 @@ func NewProxy(ctx context.Context, upstream mcp.Transport, g *gate.Gate, o Proxy
 	}
 	o.Wait, o.Timeout = cmp.Or(o.Wait, 20*time.Second), cmp.Or(o.Timeout, 10*time.Minute)
 	p := &proxy{options: o, gate: g, source: o.Server + ".mcp.alt", pins: pins{o.Store, o.Server}, record: recorder{to: o.Record}}
+	p.url, p.asking = endpointOf(upstream), make(chan struct{}, 1)
+	var err error
+	if p.keys, err = keysOf(o.Keys, "mcp page"); err != nil {
+		return nil, err
+	}
 	if err := p.connect(ctx, upstream); err != nil {
 		return nil, err
 	}
@@ -108,8 +117,10 @@ func (p *proxy) connect(ctx context.Context, upstream mcp.Transport) (err error)
 	limited, stop := context.WithTimeout(ctx, min(p.options.Timeout, time.Minute))
 	defer stop()
 	go func() { // Connect may ignore its context while a process starts
-		session, err := p.client.Connect(limited, upstream, nil)
-		done <- outcome{session, err}
+		var o outcome
+		defer func() { done <- o }()
+		defer p.malformed(&o.err)
+		o.session, o.err = p.client.Connect(limited, upstream, nil)
 	}()
 	select {
 	case o := <-done:
@@ -122,7 +133,7 @@ func (p *proxy) connect(ctx context.Context, upstream mcp.Transport) (err error)
 		}()
 		err = limited.Err()
 	}
-	if err != nil {
+	if err = p.url.strip(err); err != nil {
 		return &lookleap.Error{Code: lookleap.CodeUnreachable, Subject: "MCP server " + p.options.Server,
 			Message: "it does not start: " + plaintext.Clip(err.Error(), 500), Fix: "run its command alone, and see what it prints", Err: err}
 	}
@@ -176,7 +187,7 @@ func (p *proxy) serve() (*mcp.Server, error) {
 	}
 	server.AddReceivingMiddleware(p.pass)
 	return server, gateServer(server, p.gate, GateOptions{Keys: p.options.Keys},
-		gateHooks{about: p.about, elsewhere: p.askOnPage, ended: p.ended})
+		gateHooks{about: p.about, waiting: p.onPage, elsewhere: p.askOnPage, ended: p.ended})
 }
 
 const maxInstructions = 4 << 10 // bytes
@@ -261,38 +272,54 @@ func (p *proxy) call(ctx context.Context, c *gatedCall, request *mcp.CallToolReq
 	}
 	ctx, stop := context.WithTimeout(ctx, p.options.Timeout)
 	defer stop()
+	p.calls.Add(1)
+	defer p.calls.Add(-1)
 	result, err := p.session.CallTool(ctx, params)
 	out := newResult[mcp.CallToolResult](request.Session, "complete")
-	var answered *jsonrpc.Error
-	switch {
-	case err == nil:
+	if err == nil {
 		return boundResult(out, result), nil
-	case !errors.Is(err, mcp.ErrConnectionClosed) && errors.As(err, &answered):
+	}
+	if answered := answerOf(err); answered != nil {
 		out.IsError = true
-		out.Content = []mcp.Content{&mcp.TextContent{Text: "The server answered with an error: " + plaintext.Quote(answered.Message, 1000)}}
+		out.Content = []mcp.Content{&mcp.TextContent{
+			Text: "The server answered with an error: " + p.url.quote(answered.Message, 1000)}}
 		return out, nil
 	}
+	err = p.url.strip(err)
 	return nil, coded.Attach(lookleap.ErrInDoubt, &lookleap.Error{Code: lookleap.CodeOf(err), Subject: "MCP server " + p.options.Server,
 		Message: "it did not answer, so whether the call had an effect is not known: " + plaintext.Clip(err.Error(), 300),
 		Fix:     "let the user look before the call is repeated", Err: err})
 }
 
+// answerOf returns the error that the server answered with, or nil. The SDK writes its own failures, such as
+// those of HTTP, in the form of an answer: -32003 and -32004 for a connection that closes, and -32005 for a
+// request that the transport did not pass on, or of which it did not get the answer.
+func answerOf(err error) *jsonrpc.Error {
+	var answered *jsonrpc.Error
+	if errors.Is(err, mcp.ErrConnectionClosed) || !errors.As(err, &answered) ||
+		-32005 <= answered.Code && answered.Code <= -32003 {
+		return nil
+	}
+	return answered
+}
+
 // failed returns an error of the server as one that names it and quotes its words.
 func (p *proxy) failed(err error) error {
-	var answered *jsonrpc.Error
-	switch {
+	switch answered := answerOf(err); {
 	case err == nil:
 		return nil
 	case errors.Is(err, mcp.ErrConnectionClosed):
 		return fmt.Errorf("the MCP server %s has ended: connect it again", p.options.Server)
-	case errors.As(err, &answered):
-		return &jsonrpc.Error{Code: answered.Code, Message: "the MCP server " + p.options.Server + " says: " + plaintext.Quote(answered.Message, 500)}
+	case answered != nil:
+		return &jsonrpc.Error{Code: answered.Code,
+			Message: "the MCP server " + p.options.Server + " says: " + p.url.quote(answered.Message, 500)}
 	}
-	return fmt.Errorf("the MCP server %s did not answer: %s", p.options.Server, plaintext.Line(plaintext.Clip(err.Error(), 500)))
+	return fmt.Errorf("the MCP server %s did not answer: %s", p.options.Server, plaintext.Line(plaintext.Clip(p.url.strip(err).Error(), 500)))
 }
 
 // tools returns the tools that the server lists now.
 func (p *proxy) tools(ctx context.Context) (all []*mcp.Tool, err error) {
+	defer p.malformed(&err) // also for the gate, which asks before proxy.pass
 	ctx, stop := context.WithTimeout(ctx, p.options.Timeout)
 	defer stop()
 	for t, err := range p.session.Tools(ctx, nil) {
@@ -326,7 +353,7 @@ func (p *proxy) list(ctx context.Context) (*mcp.ListToolsResult, error) {
 		}
 		pinned, err := p.pins.get(ctx, d.Name)
 		if err != nil {
-			return nil, err
+			continue // a call says why; the other tools stay
 		}
 		if pinned == nil || pinned.digest == d.digest {
 			out.Tools = append(out.Tools, d.tool())

@@ -11,9 +11,11 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/lookleap/lookleap"
@@ -216,12 +218,170 @@ func TestProxyPage(t *testing.T) {
 			t.Errorf("%s", text(r))
 		}
 	})
+	t.Run("accept-page-for-a-client-that-asks-only-by-url", func(t *testing.T) {
+		e := newEvil()
+		o, _ := pageWith(t, lookleap.NewMemoryStore())
+		session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{
+			Capabilities:       &mcp.ClientCapabilities{Elicitation: &mcp.ElicitationCapabilities{URL: &mcp.URLElicitationCapabilities{}}},
+			ElicitationHandler: (&person{accept: true}).answer,
+		}).Connect(t.Context(), e.proxy(t, gate.Options{}, o), &mcp.ClientSessionOptions{ProtocolVersion: protocols["old"]})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer session.Close()
+		if r := (&client{session, t, nil}).call("pay", nil); r.Meta["lookleap/code"] != string(lookleap.CodeConsentPending) || e.ran.Load() != 0 {
+			t.Errorf("%s", text(r))
+		}
+	})
 	t.Run("reject-page-without-a-place", func(t *testing.T) {
 		p := newProxied(t)
 		p.withPage(t)
 		o := ProxyOptions{Server: "notes", Page: p.o.Page}
 		if _, err := NewProxy(t.Context(), upstreamCommand(p.dir), gate.New(&lookleap.Host{}, gate.Options{}), o); lookleap.CodeOf(err) != lookleap.CodeUsage {
 			t.Errorf("%v", err)
+		}
+	})
+}
+
+// TestProxyPageOnce: a call has one question on the page, and what is known of it is not lost.
+func TestProxyPageOnce(t *testing.T) {
+	onPage := func(t *testing.T, store lookleap.Store) int {
+		t.Helper()
+		all, err := store.Keys(t.Context(), "webconsent-plan/")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(all)
+	}
+	pending := func(t *testing.T, r *mcp.CallToolResult, words ...string) {
+		t.Helper()
+		if !r.IsError || r.Meta["lookleap/code"] != string(lookleap.CodeConsentPending) || !has(text(r), words...) {
+			t.Fatalf("%s", text(r))
+		}
+	}
+	t.Run("accept-repeated-calls-that-do-not-count-as-questions", func(t *testing.T) {
+		e, store := newEvil(), lookleap.NewMemoryStore()
+		o, open := pageWith(t, store)
+		o.Wait = time.Millisecond
+		c := connect(t, e.proxy(t, gate.Options{}, o), "", nil, false)
+		page := open()
+		for i := range 40 {
+			args := map[string]any{"n": i}
+			for range 3 {
+				pending(t, c.call("pay", args))
+			}
+			page.decide("approve")
+			r := c.call("pay", args)
+			for range 100 { // the page may need longer than a call waits
+				if r.IsError {
+					r = c.call("pay", args)
+				}
+			}
+			if r.IsError {
+				t.Fatalf("call %d: %s", i, text(r))
+			}
+		}
+	})
+	t.Run("accept-one-question-for-the-same-call-at-once", func(t *testing.T) {
+		e, store := newEvil(), lookleap.NewMemoryStore()
+		var both sync.WaitGroup
+		both.Add(2)
+		e.list = func() []*mcp.Tool { // both calls have their definition before one of them asks
+			both.Done()
+			both.Wait()
+			return []*mcp.Tool{{Name: "pay", InputSchema: objectSchema}}
+		}
+		o, _ := pageWith(t, store)
+		c := connect(t, e.proxy(t, gate.Options{}, o), "", nil, false)
+		var all sync.WaitGroup
+		for range 2 {
+			all.Go(func() { _, _ = c.CallTool(t.Context(), &mcp.CallToolParams{Name: "pay"}) })
+		}
+		all.Wait()
+		if n := onPage(t, store); n != 1 {
+			t.Errorf("%d questions", n)
+		}
+	})
+	t.Run("accept-question-that-the-page-lost", func(t *testing.T) {
+		e, store := newEvil(), lookleap.NewMemoryStore()
+		o, open := pageWith(t, store)
+		c := connect(t, e.proxy(t, gate.Options{}, o), "", nil, false)
+		pending(t, c.call("pay", nil))
+		all, _ := store.Keys(t.Context(), "webconsent-plan/")
+		for _, key := range all {
+			if err := store.Delete(t.Context(), key); err != nil {
+				t.Fatal(err)
+			}
+		}
+		pending(t, c.call("pay", nil))
+		open().decide("approve")
+		if r := c.call("pay", nil); text(r) != "ran" || e.ran.Load() != 1 {
+			t.Errorf("%s", text(r))
+		}
+	})
+	t.Run("reject-call-in-doubt-until-the-person-says-once-more", func(t *testing.T) {
+		e, store := newEvil(), lookleap.NewMemoryStore()
+		e.call = func() (*mcp.CallToolResult, error) { // fails at first
+			if e.ran.Load() == 1 {
+				return nil, &jsonrpc.Error{Code: -32005, Message: "rejected by transport"}
+			}
+			return said("ran"), nil
+		}
+		o, open := pageWith(t, store)
+		c := connect(t, e.proxy(t, gate.Options{}, o), "", nil, false)
+		c.call("pay", nil)
+		page := open()
+		page.decide("approve")
+		pending(t, c.call("pay", nil), "it is not known whether it was done", "the page")
+		pending(t, c.call("pay", nil))
+		if shown := page.decide("approve"); !strings.Contains(shown, "once more, although the first time may have worked") || e.ran.Load() != 1 || onPage(t, store) != 1 {
+			t.Errorf("ran %d times: %s", e.ran.Load(), shown)
+		}
+		if r := c.call("pay", nil); r.IsError || text(r) != "ran" || e.ran.Load() != 2 || onPage(t, store) != 0 {
+			t.Errorf("ran %d times: %s", e.ran.Load(), text(r))
+		}
+	})
+	t.Run("reject-second-question-while-the-call-runs", func(t *testing.T) {
+		e, store := newEvil(), lookleap.NewMemoryStore()
+		began, release := make(chan struct{}), make(chan struct{})
+		end := sync.OnceFunc(func() { close(release) })
+		defer end()
+		e.call = func() (*mcp.CallToolResult, error) {
+			close(began)
+			<-release
+			return said("ran"), nil
+		}
+		o, open := pageWith(t, store)
+		c := connect(t, e.proxy(t, gate.Options{}, o), "", nil, false)
+		c.call("pay", nil)
+		open().decide("approve")
+		first := make(chan *mcp.CallToolResult, 1)
+		go func() {
+			r, _ := c.CallTool(context.Background(), &mcp.CallToolParams{Name: "pay"})
+			first <- r
+		}()
+		<-began
+		for range 2 {
+			pending(t, c.call("pay", nil), "the same call still runs", "it is not known whether it was done")
+		}
+		if keys, _ := store.Keys(t.Context(), "mcp-call/"); len(keys) != 1 || onPage(t, store) != 1 {
+			t.Errorf("%q, %d questions", keys, onPage(t, store))
+		}
+		end()
+		if r := <-first; r == nil || text(r) != "ran" {
+			t.Errorf("%+v", r)
+		}
+	})
+	t.Run("accept-first-result-if-the-record-of-the-call-stays", func(t *testing.T) {
+		e, store := newEvil(), &faultyStore{Store: lookleap.NewMemoryStore()}
+		o, open := pageWith(t, store)
+		c := connect(t, e.proxy(t, gate.Options{}, o), "", nil, false)
+		c.call("pay", nil)
+		open().decide("approve")
+		store.keeps.Store("mcp-call/")
+		c.call("pay", nil)
+		if r := c.call("pay", nil); text(r) != "ran" || r.Meta["lookleap/code"] != string(lookleap.CodePlanDone) || e.ran.Load() != 1 || onPage(t, store) != 1 {
+			t.Errorf("ran %d times: %s", e.ran.Load(), text(r))
 		}
 	})
 }

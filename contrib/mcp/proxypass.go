@@ -15,7 +15,8 @@ import (
 
 // pass answers requests of the client with the answers of the upstream server.
 func (p *proxy) pass(next mcp.MethodHandler) mcp.MethodHandler {
-	return func(ctx context.Context, method string, request mcp.Request) (mcp.Result, error) {
+	return func(ctx context.Context, method string, request mcp.Request) (_ mcp.Result, err error) {
+		defer p.malformed(&err)
 		switch r := request.(type) {
 		case *mcp.ListToolsRequest:
 			return p.list(ctx) // one page
@@ -94,8 +95,9 @@ func (p *proxy) read(ctx context.Context, request mcp.Request) (_ mcp.Result, pa
 		if in, err = p.session.ListResourceTemplates(ctx, params); err == nil {
 			out.NextCursor, out.CacheScope = in.NextCursor, "private"
 			for _, t := range in.ResourceTemplates {
-				out.ResourceTemplates = append(out.ResourceTemplates, &mcp.ResourceTemplate{URITemplate: t.URITemplate, Name: visible(t.Name),
-					Title: visible(t.Title), Description: reveal(t.Description), MIMEType: visible(t.MIMEType), Annotations: t.Annotations, Meta: t.Meta})
+				out.ResourceTemplates = append(out.ResourceTemplates, &mcp.ResourceTemplate{URITemplate: t.URITemplate,
+					Name: word(t.Name), Title: word(t.Title), Description: aboutText(t.Description), MIMEType: word(t.MIMEType),
+					Annotations: annotations(t.Annotations, word), Meta: serverMeta(t.Meta)})
 			}
 		}
 		return out, true, err
@@ -131,16 +133,17 @@ func (p *proxy) read(ctx context.Context, request mcp.Request) (_ mcp.Result, pa
 }
 
 func shownPrompt(in *mcp.Prompt) *mcp.Prompt {
-	out := &mcp.Prompt{Name: in.Name, Title: visible(in.Title), Description: reveal(in.Description)}
+	out := &mcp.Prompt{Name: in.Name, Title: word(in.Title), Description: aboutText(in.Description)}
 	for _, a := range in.Arguments {
-		out.Arguments = append(out.Arguments, &mcp.PromptArgument{Name: a.Name, Title: visible(a.Title), Description: reveal(a.Description), Required: a.Required})
+		out.Arguments = append(out.Arguments, &mcp.PromptArgument{Name: a.Name, Title: word(a.Title),
+			Description: aboutText(a.Description), Required: a.Required})
 	}
 	return out
 }
 
 func shownResource(in *mcp.Resource) *mcp.Resource {
-	return &mcp.Resource{URI: in.URI, Name: visible(in.Name), Title: visible(in.Title), Description: reveal(in.Description),
-		MIMEType: visible(in.MIMEType), Size: in.Size, Annotations: in.Annotations, Meta: in.Meta}
+	return &mcp.Resource{URI: in.URI, Name: word(in.Name), Title: word(in.Title), Description: aboutText(in.Description),
+		MIMEType: word(in.MIMEType), Size: in.Size, Annotations: annotations(in.Annotations, word), Meta: serverMeta(in.Meta)}
 }
 
 // boundResource fills in the contents of a resource as they are, because a client may compare their digest.
@@ -155,13 +158,12 @@ func boundResource(out, in *mcp.ReadResourceResult) error {
 			return &lookleap.Error{Code: lookleap.CodeTooLarge, Message: fmt.Sprintf("the resource has more than %d bytes", maxBinary)}
 		}
 		own := *c
+		own.Meta = serverMeta(c.Meta)
 		if hidden := plaintext.Count(c.Text); hidden.Total() > 0 {
-			own.Meta = mcp.Meta{"lookleap/hidden": hidden.String()}
-			for name, value := range c.Meta {
-				if name != "lookleap/hidden" {
-					own.Meta[name] = value
-				}
+			if own.Meta == nil {
+				own.Meta = mcp.Meta{}
 			}
+			own.Meta["lookleap/hidden"] = hidden.String()
 		}
 		out.Contents = append(out.Contents, &own)
 	}
@@ -187,6 +189,22 @@ func passCustom[P interface {
 	}
 	return mcp.AddReceivingCustomMethod(server, method, func(ctx context.Context, _ *mcp.ServerSession, params P) (R, error) {
 		result, err := mcp.CallCustomMethod[P, R](ctx, p.session, method, params)
-		return result, p.failed(err)
+		if err != nil {
+			return result, p.failed(err)
+		}
+		result.SetMeta(serverMeta(result.GetMeta()))
+		switch r := any(result).(type) {
+		case *listResult:
+			for i := range r.Skills {
+				r.Skills[i].Meta = serverMeta(r.Skills[i].Meta)
+			}
+		case *getResult:
+			r.Skill.Meta = serverMeta(r.Skill.Meta)
+		case *directoryResult:
+			for _, resource := range r.Resources {
+				resource.Meta = serverMeta(resource.Meta)
+			}
+		}
+		return result, nil
 	})
 }

@@ -89,6 +89,9 @@ func (p *proxy) ended(c *gatedCall, err error, asked bool) error {
 // identify fills in what the record says about the call itself.
 func (c *gatedCall) identify() {
 	arguments := jsontext.Value(c.call.Params.Arguments).Clone()
+	if len(arguments) == 0 || string(arguments) == "null" {
+		arguments = jsontext.Value("{}") // as for the gate
+	}
 	if arguments.Canonicalize() == nil || c.entry.Arguments == "" { // others are refused
 		c.entry.Arguments = lookleap.Digest(arguments)
 	}

@@ -10,7 +10,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/plaintext"
+	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
 // newClient returns the client of the upstream server. It offers no roots and no model.
@@ -43,7 +45,8 @@ func (p *proxy) newClient() *mcp.Client {
 		},
 	})
 	client.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
-		return func(ctx context.Context, method string, request mcp.Request) (mcp.Result, error) {
+		return func(ctx context.Context, method string, request mcp.Request) (_ mcp.Result, err error) {
+			defer p.malformed(&err)
 			switch method {
 			case "sampling/createMessage":
 				return nil, refused("lookleap does not let a server use the model of its client")
@@ -54,6 +57,15 @@ func (p *proxy) newClient() *mcp.Client {
 		}
 	})
 	return client
+}
+
+// malformed makes a panic an error, in a deferred call. The SDK does not check that a message of the server
+// has the members that it must have, and code of the SDK and of this package takes them for there.
+func (p *proxy) malformed(err *error) {
+	if recover() != nil {
+		*err = &lookleap.Error{Code: strictjson.CodeMissing, Subject: "MCP server " + p.options.Server,
+			Message: "the server sent a malformed message", Fix: "report it to the author of the server"}
+	}
 }
 
 const maxNotice = 4 << 10 // bytes of a log message, a progress message, or a question
@@ -91,14 +103,24 @@ func (p *proxy) resourcesChanged() {
 	}
 }
 
-// elicit passes a question of the server on to the client, with the server named. What the person
+// elicit passes a question of the server on to the client, with the server named, while a call is under
+// way. What the person
 // answers is for the server, and never consent to a call. Without a client that can be asked during a
 // call, and for a URL to open, the answer is no.
 func (p *proxy) elicit(ctx context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 	no := &mcp.ElicitResult{Action: "decline"}
 	var client *mcp.ServerSession
 	p.each(func(s *mcp.ServerSession) { client = s })
-	if client == nil || r.Params.Mode == "url" || r.Params.URL != "" {
+	if client == nil || r.Params.Mode == "url" || r.Params.URL != "" || p.calls.Load() == 0 {
+		return no, nil
+	}
+	select { // one at a time: a server cannot bury the questions of this program under its own
+	case p.asking <- struct{}{}:
+		defer func() { <-p.asking }()
+	case <-ctx.Done():
+		return no, nil
+	}
+	if p.calls.Load() == 0 { // the call ended while another question was open
 		return no, nil
 	}
 	form := revealValue(r.Params.RequestedSchema)

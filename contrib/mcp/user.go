@@ -180,10 +180,15 @@ func cannotAsk() error {
 	return &lookleap.Error{Code: lookleap.CodeConsentNoPrompter, Message: "this client cannot ask its user: nothing was done", Err: lookleap.ErrConsentRefused}
 }
 
-// canAsk reports whether the client said that it can ask its user.
+// canAsk reports whether the client said that it can ask its user with a form. A client that names no way
+// can; one that names only URLs cannot.
 func canAsk(session *mcp.ServerSession) bool {
 	p := session.InitializeParams()
-	return p != nil && p.Capabilities != nil && p.Capabilities.Elicitation != nil
+	if p == nil || p.Capabilities == nil || p.Capabilities.Elicitation == nil {
+		return false
+	}
+	e := p.Capabilities.Elicitation
+	return e.Form != nil || e.URL == nil
 }
 
 // manyRounds is the protocol from which on a call may ask more than once.

@@ -63,6 +63,7 @@ type proxyOptions struct {
 	receipts                      bool
 	timeout                       time.Duration
 	network                       hostflags.Flags
+	given                         []string // the flags that are set, besides --name and --print-config
 }
 
 func parseProxy(args []string, stderr io.Writer) (o proxyOptions, err error) {
@@ -82,6 +83,11 @@ func parseProxy(args []string, stderr io.Writer) (o proxyOptions, err error) {
 	flags.BoolVar(&o.receipts, "receipts", false, "")
 	flags.DurationVar(&o.timeout, "timeout", 10*time.Minute, "")
 	o.network.Declare(flags)
+	flags.VisitAll(func(f *flag.Flag) {
+		if f.Name != "name" && f.Name != "print-config" {
+			f.Value = givenFlag{f.Value, f.Name, &o.given}
+		}
+	})
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
@@ -123,11 +129,31 @@ func parseProxy(args []string, stderr io.Writer) (o proxyOptions, err error) {
 	return o, err
 }
 
+// givenFlag records the flags that are set, as a command line has them.
+type givenFlag struct {
+	flag.Value
+	name string
+	all  *[]string
+}
+
+func (g givenFlag) Set(value string) error {
+	*g.all = append(*g.all, "--"+g.name+"="+value)
+	return g.Value.Set(value)
+}
+
+// IsBoolFlag reports whether the flag has no value on the command line.
+func (g givenFlag) IsBoolFlag() bool {
+	b, is := g.Value.(interface{ IsBoolFlag() bool })
+	return is && b.IsBoolFlag()
+}
+
 // label returns the name of the server for questions: a chosen one, or that of its host or program.
 func label(name, url string, command []string) string {
 	if name == "" && url != "" {
 		_, name, _ = strings.Cut(url, "://")
-		name, _, _ = strings.Cut(name, "/")
+		if end := strings.IndexAny(name, "/?#"); end >= 0 { // a query may have a key
+			name = name[:end]
+		}
 	}
 	if name == "" && len(command) > 0 {
 		name = strings.TrimSuffix(filepath.Base(command[0]), filepath.Ext(command[0]))
@@ -171,7 +197,7 @@ func runProxy(ctx context.Context, args []string, stdout, stderr io.Writer) int 
 	case err != nil:
 		return 2
 	case o.printConfig != "":
-		err = printConfig(args, o, stdout, stderr)
+		err = printConfig(o, stdout, stderr)
 	case o.receipts:
 		err = o.printReceipts(ctx, stdout, stderr)
 	default:
@@ -234,7 +260,7 @@ func (o *proxyOptions) run(ctx context.Context, stderr io.Writer) error {
 	}
 	host.Prompter, host.Plans, host.Record = lookleapmcp.Prompter{}, store, log.Record
 	p := &page{prompter: asked, stderr: stderr, open: o.open}
-	server, err := lookleapmcp.NewProxy(ctx, upstream, gate.New(&host.Host, rules), lookleapmcp.ProxyOptions{
+	server, err := lookleapmcp.NewProxy(ctx, upstream.way(), gate.New(&host.Host, rules), lookleapmcp.ProxyOptions{
 		Server: o.name, Store: store, Keys: keys, TrustAnnotations: o.trustAnnotations, Page: asked,
 		Where:   func(context.Context) (string, error) { return p.where(ctx) },
 		Timeout: o.timeout, Record: record,
@@ -251,7 +277,7 @@ func (o *proxyOptions) run(ctx context.Context, stderr io.Writer) error {
 }
 
 // printConfig prints the configuration of a client for this command line.
-func printConfig(args []string, o proxyOptions, stdout, stderr io.Writer) error {
+func printConfig(o proxyOptions, stdout, stderr io.Writer) error {
 	program, err := os.Executable()
 	if err != nil {
 		return err
@@ -260,17 +286,9 @@ func printConfig(args []string, o proxyOptions, stdout, stderr io.Writer) error 
 		Command string   `json:"command"`
 		Args    []string `json:"args"`
 	}
-	out := server{Command: program, Args: []string{"proxy", "--name", o.name}}
-	flags := args[:len(args)-len(o.command)]
-	for i := 0; i < len(flags); i++ {
-		switch name, _, joined := strings.Cut(strings.TrimLeft(flags[i], "-"), "="); name {
-		case "print-config", "name":
-			if !joined {
-				i++
-			}
-			continue
-		}
-		out.Args = append(out.Args, flags[i])
+	out := server{Command: program, Args: append([]string{"proxy", "--name", o.name}, o.given...)}
+	if len(o.command) > 0 {
+		out.Args = append(out.Args, "--")
 	}
 	out.Args = append(out.Args, o.command...)
 	variables := append([]string{}, o.env...)

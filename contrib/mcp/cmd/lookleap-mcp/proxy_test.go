@@ -321,15 +321,29 @@ func TestProxyCommandLine(t *testing.T) {
 		if err := json.Unmarshal([]byte(out), &config); code != 0 || err != nil || !strings.Contains(diagnostics, "TOKEN") {
 			t.Fatalf("%d, %v: %s%s", code, err, out, diagnostics)
 		}
-		want := []string{"proxy", "--name", "my-files", "--env", "TOKEN", "--pass=read_*", "--", "server", "--name", "x", "<dir>"}
+		want := []string{"proxy", "--name", "my-files", "--env=TOKEN", "--pass=read_*", "--", "server", "--name", "x", "<dir>"}
 		if got := config.Servers["My Files"]; !filepath.IsAbs(got.Command) || !slices.Equal(got.Args, want) {
 			t.Errorf("%+v", got)
 		}
-		if o, err := parseProxy(config.Servers["My Files"].Args[1:], io.Discard); err != nil || o.name != "my-files" || !slices.Equal(o.command, want[7:]) {
+		if o, err := parseProxy(config.Servers["My Files"].Args[1:], io.Discard); err != nil || o.name != "my-files" || !slices.Equal(o.command, want[6:]) {
 			t.Errorf("%+v, %v", o, err)
 		}
 	})
-	for given, want := range map[string]string{"https://API.example.com:8443/mcp": "api-example-com-8443", "https://例え.example/": "example", "https://---/": "server"} {
+	t.Run("accept-printed-configuration-with-values-like-flags", func(t *testing.T) {
+		code, out, _ := run("--pass", "name", "--pass", "print-config", "--open", "--dns", "127.0.0.1:53", "--dns", "127.0.0.1:54",
+			"--at", "2026-01-02T15:04:05Z", "--name", "x", "--print-config=Y", "--url", "https://x.example/")
+		for _, want := range []string{"--pass=name", "--pass=print-config", "--open=true", "--dns=127.0.0.1:53", "--dns=127.0.0.1:54",
+			"--at=2026-01-02T15:04:05Z", "--url=https://x.example/"} {
+			if code != 0 || !strings.Contains(out, `"`+want+`"`) {
+				t.Errorf("%d, without %s: %s", code, want, out)
+			}
+		}
+		if strings.Contains(out, "--print-config=") || strings.Contains(out, `"--"`) {
+			t.Error(out)
+		}
+	})
+	for given, want := range map[string]string{"https://API.example.com:8443/mcp": "api-example-com-8443", "https://例え.example/": "example", "https://---/": "server",
+		"https://key.example?api_key=SECRET": "key-example"} {
 		t.Run("accept-label-"+want, func(t *testing.T) {
 			if got := label("", given, nil); got != want {
 				t.Errorf("%s", got)

@@ -73,10 +73,19 @@ func (o *proxyOptions) upstream(stderr io.Writer) (*upstream, *hostflags.Host, e
 	}}, host, nil
 }
 
-// Connect starts the program, or connects to the URL.
+// way returns what the proxy connects to. A transport to a URL goes as it is: from it the proxy knows the
+// URL, whose query it keeps out of errors.
+func (u *upstream) way() mcp.Transport {
+	if u.closed == nil {
+		return u.Transport
+	}
+	return u
+}
+
+// Connect starts the program.
 func (u *upstream) Connect(ctx context.Context) (mcp.Connection, error) {
 	c, err := u.Transport.Connect(ctx)
-	if err != nil || u.closed == nil {
+	if err != nil {
 		return c, err
 	}
 	u.started.Store(true)
@@ -187,7 +196,30 @@ func (o *oneHost) RoundTrip(r *http.Request) (*http.Response, error) {
 	for name, values := range o.header {
 		r.Header[name] = values
 	}
-	return o.next.RoundTrip(r)
+	resp, err := o.next.RoundTrip(r)
+	// A stream of events has no end, and the SDK bounds each event.
+	if err == nil && !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
+		resp.Body = &boundedBody{resp.Body, maxBody}
+	}
+	return resp, err
+}
+
+// maxBody is how many bytes an answer that is no stream of events may have. The SDK reads all of it.
+const maxBody = 32 << 20
+
+// boundedBody is a body that fails after some bytes.
+type boundedBody struct {
+	io.ReadCloser
+	left int64
+}
+
+func (b *boundedBody) Read(data []byte) (int, error) {
+	n, err := b.ReadCloser.Read(data)
+	if b.left -= int64(n); b.left < 0 {
+		return 0, &lookleap.Error{Code: lookleap.CodeTooLarge,
+			Message: fmt.Sprintf("the answer of the server has more than %d bytes", int64(maxBody))}
+	}
+	return n, err
 }
 
 // prefixer writes the lines of a program with a prefix and visible characters.
